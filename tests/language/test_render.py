@@ -13,8 +13,21 @@ from questions import planned
 
 from dpcurator.errors import Refusal
 from dpcurator.fronts.sql import MAX_DEPTH, parse
-from dpcurator.language.question import Binary, Branch, Call, Case, Cast, Fits, Literally, Name, Syntax, Unary, Within
-from dpcurator.language.render import chain, depth, expression, leaves, render
+from dpcurator.language.question import (
+    Binary,
+    Branch,
+    Call,
+    Case,
+    Cast,
+    Fits,
+    Literally,
+    Name,
+    Syntax,
+    Unary,
+    Within,
+    chain,
+)
+from dpcurator.language.render import depth, expression, leaves, render
 
 X, Y, Z = Name("x", True), Name("y", True), Name("z", True)
 

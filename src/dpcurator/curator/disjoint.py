@@ -28,23 +28,9 @@ from typing import Any, Final
 from dpcurator.aggregates import AGGREGATES
 from dpcurator.catalog.model import Catalog, Column, Value
 from dpcurator.errors import Refusal
+from dpcurator.language import question as syntax
 from dpcurator.language.literals import physical
 from dpcurator.language.names import find
-from dpcurator.language.question import (
-    Binary,
-    Call,
-    Case,
-    Item,
-    Literally,
-    Name,
-    Question,
-    Syntax,
-    Within,
-    chain,
-    inside,
-    walk,
-    with_parts,
-)
 from dpcurator.plan.bind import bind
 from dpcurator.plan.identity import read_alike
 from dpcurator.plan.nodes import Plan
@@ -61,14 +47,14 @@ class _OfOne:
     """A question without its condition that a column is equal to a value; number: its place in the batch."""
 
     number: int
-    rest: Question
-    column: Name
-    literal: Literally
+    rest: syntax.Question
+    column: syntax.Name
+    literal: syntax.Literally
     value: Value
     keys: frozenset[Value]  # of the column
 
 
-def together(questions: Sequence[Question], plans: Sequence[Plan], catalog: Catalog) -> list[Plan]:
+def together(questions: Sequence[syntax.Question], plans: Sequence[Plan], catalog: Catalog) -> list[Plan]:
     """The plans of a batch's questions, of which those that can be are planned as groupings. plans: each by itself."""
     found: dict[Hashable, list[_OfOne]] = {}
     for number, question in enumerate(questions):
@@ -83,12 +69,12 @@ def together(questions: Sequence[Question], plans: Sequence[Plan], catalog: Cata
     return made
 
 
-def _of_one(number: int, question: Question, catalog: Catalog) -> Iterator[tuple[Hashable, _OfOne]]:
+def _of_one(number: int, question: syntax.Question, catalog: Catalog) -> Iterator[tuple[Hashable, _OfOne]]:
     """The question without each of its conditions that could be one; and what must be alike for a grouping."""
-    parts = (part for item in question.items for part in walk(item.part))
+    parts = (part for item in question.items for part in syntax.walk(item.part))
     if question.sets:
         return  # whose totals would be over the new column as well
-    if any(isinstance(part, Call) and part.function == "QUANTILE" for part in parts):
+    if any(isinstance(part, syntax.Call) and part.function == "QUANTILE" for part in parts):
         return  # of a histogram, whose candidates depend on how many groups there are
     names = [table.name for table in catalog.tables]
     try:
@@ -113,7 +99,7 @@ def _of_one(number: int, question: Question, catalog: Catalog) -> Iterator[tuple
             if column.unknown_keys or keys is None or value is None or value not in keys:
                 continue
             others = [*conditions[:place], *conditions[place + 1 :]]
-            rest = replace(asked, where=chain("AND", others) if others else None)
+            rest = replace(asked, where=syntax.chain("AND", others) if others else None)
             shape = replace(asked, items=(), where=None, having=None, order_by=(), limit=None, offset=0)
             alike = (shape, frozenset(others), index)
             yield alike, _OfOne(number, rest, name, literal, value, frozenset(keys))
@@ -128,14 +114,14 @@ def _grouped(members: Sequence[_OfOne], plans: Sequence[Plan], catalog: Catalog)
     conditions = [] if first.where is None else [first.where]
     if set(literals) != members[0].keys:  # rows of values that are not asked for are in none of the groups
         ordered = sorted(literals.items(), key=lambda one: (str(type(one[0])), str(one[0])))
-        conditions.append(Within(members[0].column, tuple(literal for _, literal in ordered)))
+        conditions.append(syntax.Within(members[0].column, tuple(literal for _, literal in ordered)))
     made: dict[Hashable, dict[int, Plan]] = {}
     for one in members:
-        shown: Syntax = Binary("=", one.column, one.literal)
+        shown: syntax.Syntax = syntax.Binary("=", one.column, one.literal)
         question = replace(
-            one.rest, where=chain("AND", conditions) if conditions else None,
+            one.rest, where=syntax.chain("AND", conditions) if conditions else None,
             group_by=(*first.group_by, members[0].column),
-            having=shown if one.rest.having is None else Binary("AND", one.rest.having, shown),
+            having=shown if one.rest.having is None else syntax.Binary("AND", one.rest.having, shown),
         )
         try:
             plan = bind(question, catalog, AGGREGATES)
@@ -165,23 +151,23 @@ def _moves(plan: Plan) -> list[Reading]:
     return [at_no_price(ask, of.reach, plan.source.max_rows)[1] for ask in of.asks]
 
 
-def _joined(part: Syntax) -> Iterator[Syntax]:
-    if isinstance(part, Binary) and part.op == "AND":
+def _joined(part: syntax.Syntax) -> Iterator[syntax.Syntax]:
+    if isinstance(part, syntax.Binary) and part.op == "AND":
         yield from _joined(part.left)
         yield from _joined(part.right)
     else:
         yield part
 
 
-def _equality(part: Syntax) -> tuple[Name | None, Literally | None]:
-    if isinstance(part, Binary) and part.op == "=":
+def _equality(part: syntax.Syntax) -> tuple[syntax.Name | None, syntax.Literally | None]:
+    if isinstance(part, syntax.Binary) and part.op == "=":
         for one, other in ((part.left, part.right), (part.right, part.left)):
-            if isinstance(one, Name) and isinstance(other, Literally):
+            if isinstance(one, syntax.Name) and isinstance(other, syntax.Literally):
                 return one, other
     return None, None
 
 
-def _key_of(column: Column, literal: Literally) -> Value:
+def _key_of(column: Column, literal: syntax.Literally) -> Value:
     """The stored value that a literal means beside a column; None where it means none, or is not compared exactly."""
     if column.type not in _EXACT:
         return None
@@ -191,38 +177,40 @@ def _key_of(column: Column, literal: Literally) -> Value:
         return None
 
 
-def _from_filter(question: Question) -> Question | None:
+def _from_filter(question: syntax.Question) -> syntax.Question | None:
     """The question with the FILTER that all its aggregates share in WHERE; None where they share none."""
     parts = [*(item.part for item in question.items), *(one.part for one in question.order_by)]
     parts += [question.having] if question.having is not None else []
-    calls = [one for part in parts for one in walk(part) if isinstance(one, Call) and one.function in _AGGREGATES]
+    every = [one for part in parts for one in syntax.walk(part)]
+    calls = [one for one in every if isinstance(one, syntax.Call) and one.function in _AGGREGATES]
     conditions = [_filter_of(one) for one in calls]
     if not conditions or conditions[0] is None or any(one != conditions[0] for one in conditions):
         return None
     shared = conditions[0]
     return replace(
         question,
-        items=tuple(Item(_without_filter(item.part), item.alias, item.label) for item in question.items),
+        items=tuple(syntax.Item(_without_filter(item.part), item.alias, item.label) for item in question.items),
         having=None if question.having is None else _without_filter(question.having),
         order_by=tuple(replace(one, part=_without_filter(one.part)) for one in question.order_by),
-        where=shared if question.where is None else Binary("AND", question.where, shared),
+        where=shared if question.where is None else syntax.Binary("AND", question.where, shared),
     )
 
 
-def _filter_of(call: Call) -> Syntax | None:
+def _filter_of(call: syntax.Call) -> syntax.Syntax | None:
     """The condition c of a call whose argument is CASE WHEN c THEN x END."""
     (part,) = call.arguments if len(call.arguments) == 1 else (None,)
-    if isinstance(part, Case) and len(part.branches) == 1 and part.otherwise is None:
+    if isinstance(part, syntax.Case) and len(part.branches) == 1 and part.otherwise is None:
         return part.branches[0].condition
     return None
 
 
-def _without_filter(part: Syntax) -> Syntax:
-    if isinstance(part, Call) and part.function in _AGGREGATES and _filter_of(part) is not None:
+def _without_filter(part: syntax.Syntax) -> syntax.Syntax:
+    if isinstance(part, syntax.Call) and part.function in _AGGREGATES and _filter_of(part) is not None:
         case: Any = part.arguments[0]
         value = case.branches[0].value
-        if part.function == "COUNT" and not part.distinct and isinstance(value, Literally) and value.value is not None:
+        constant = isinstance(value, syntax.Literally) and value.value is not None
+        if part.function == "COUNT" and not part.distinct and constant:
             return replace(part, arguments=(), star=True)
         return replace(part, arguments=(value,))
-    within = inside(part)
-    return with_parts(part, [_without_filter(one) for one in within]) if within else part
+    within = syntax.inside(part)
+    return syntax.with_parts(part, [_without_filter(one) for one in within]) if within else part

@@ -15,28 +15,14 @@ from dpcurator.engines.limits_rows import Rows, kind_of
 from dpcurator.errors import Refusal
 from dpcurator.language.functions.function import LONGEST
 from dpcurator.language.rows import check_value, require
-from dpcurator.plan.core_relations import (
-    Both,
-    Columns,
-    CoreRelation,
-    Flag,
-    Folded,
-    Found,
-    Groups,
-    Match,
-    Only,
-    Ranked,
-    Source,
-    Stored,
-    columns_of,
-)
+from dpcurator.plan import core_relations as physical
 
 TABLE_NAME: Final = re.compile(r"t[0-9]{1,9}")
 COLUMN_NAME: Final = re.compile(r"c[0-9]{1,9}")
 MOST_LEVELS: Final = 200  # nodes above each other
 
 
-def check_source(source: Source) -> None:
+def check_source(source: physical.Source) -> None:
     """A column of a stored table, or of a relation as if it were stored."""
     require(COLUMN_NAME.fullmatch(source.name) is not None, "A stored column is named c0, c1, ...")
     require(source.kind in ("integer", "float", "text"), "A stored column is integer, float or text.")
@@ -44,7 +30,7 @@ def check_source(source: Source) -> None:
     require(type(source.letters) is int and 1 <= source.letters <= LONGEST, f"A text has at most {LONGEST:,} letters.")
 
 
-def check_stored(table: object, columns: Sequence[Source]) -> None:
+def check_stored(table: object, columns: Sequence[physical.Source]) -> None:
     """A stored table and its columns."""
     named = isinstance(table, str) and TABLE_NAME.fullmatch(table) is not None
     require(named, "A stored table is named t0, t1, ...")
@@ -52,37 +38,37 @@ def check_stored(table: object, columns: Sequence[Source]) -> None:
         check_source(source)
 
 
-def check_relation(node: CoreRelation, levels: int = MOST_LEVELS) -> tuple[Source, ...]:
+def check_relation(node: physical.CoreRelation, levels: int = MOST_LEVELS) -> tuple[physical.Source, ...]:
     """Its columns. Raises Refusal."""
     require(levels > 0, "The plan's relations are nested too deeply.")
     match node:
-        case Stored(table, columns, unit):
+        case physical.Stored(table, columns, unit):
             check_stored(table, columns)
             if unit is not None:
                 _unit(unit, columns)
-        case Only(source, predicate):
+        case physical.Only(source, predicate):
             columns = check_relation(source, levels - 1)
             Rows(tuple(one.kind for one in columns)).predicate(predicate)
-        case Flag(source, unit, among, among_unit):
+        case physical.Flag(source, unit, among, among_unit):
             columns, others = check_relation(source, levels - 1), check_relation(among, levels - 1)
             require(_unit(unit, columns) == _unit(among_unit, others), "Units of two kinds are not the same units.")
-        case Found(source, on, other, unknown):
+        case physical.Found(source, on, other, unknown):
             columns, others = check_relation(source, levels - 1), check_relation(other, levels - 1)
             kinds = tuple(one.kind for one in columns)
             alike = [kind_of(kinds, index) for index in on] == [one.kind for one in others]
             require(bool(on) and alike, "Values of one kind are compared, in pairs.")
             require(type(unknown) is bool and (len(on) == 1 or not unknown), "IN compares one value.")
-        case Match(source, other, on, other_on, left):
+        case physical.Match(source, other, on, other_on, left):
             columns, others = check_relation(source, levels - 1), check_relation(other, levels - 1)
             require(len(on) == len(other_on) >= 1 and type(left) is bool, "A join compares columns in pairs.")
             kinds, more = (tuple(one.kind for one in side) for side in (columns, others))
             for one, another in zip(on, other_on, strict=True):
                 require(kind_of(kinds, one) == kind_of(more, another), "A join compares values of one kind.")
-        case Both(source, other):
+        case physical.Both(source, other):
             columns, others = check_relation(source, levels - 1), check_relation(other, levels - 1)
             alike = [one.kind for one in columns] == [one.kind for one in others]
             require(bool(columns) and alike, "Rows are put together with rows of the same kinds.")
-        case Ranked(source, keys, order):
+        case physical.Ranked(source, keys, order):
             columns = check_relation(source, levels - 1)
             kinds = tuple(one.kind for one in columns)
             require(bool(keys) and bool(order), "Rows are numbered in some order, among those of some key.")
@@ -90,23 +76,23 @@ def check_relation(node: CoreRelation, levels: int = MOST_LEVELS) -> tuple[Sourc
                 kind_of(kinds, index)
             said = all(type(flag) is bool for one in order for flag in (one.descending, one.missing_first))
             require(said, "An order goes up or down, with missing values first or last.")
-        case Columns(source, parts):
+        case physical.Columns(source, parts):
             columns = check_relation(source, levels - 1)
             checked = Rows(tuple(one.kind for one in columns))
             require(bool(parts), "A relation has columns.")
             for part in parts:
                 checked.operand(part)
-        case Groups(source, keys, folds):
+        case physical.Groups(source, keys, folds):
             columns = check_relation(source, levels - 1)
             require(type(keys) is int and 1 <= keys <= len(columns), "Rows are grouped by columns that there are.")
             for fold in folds:
                 _fold(fold, columns)
         case _:
             raise Refusal("This is not a relation a core plan may hold.")
-    return columns_of(node)
+    return physical.columns_of(node)
 
 
-def _fold(fold: Folded, columns: Sequence[Source]) -> None:
+def _fold(fold: physical.Folded, columns: Sequence[physical.Source]) -> None:
     """|steps| <= 2**60, so that a sum over 2**48 rows stays below 2**110."""
     kinds = tuple(one.kind for one in columns)
     require(fold.function in FOLDS, "No fold has this name.")
@@ -125,7 +111,7 @@ FOLDS: Final = ("rows", "present", "distinct", "sum_i", "sum_f", "avg_i", "avg_f
                 "arg_greatest")
 
 
-def _unit(unit: int, columns: Sequence[Source]) -> str:
+def _unit(unit: int, columns: Sequence[physical.Source]) -> str:
     kind = kind_of(tuple(one.kind for one in columns), unit)
     require(kind != "float", "A unit is an integer or a text, never a float.")
     return kind

@@ -14,24 +14,10 @@ from dpcurator.catalog.model import Value
 from dpcurator.engines.engine import Tables
 from dpcurator.language.evaluate import Row, truth, value
 from dpcurator.numbers.rational import INT64
-from dpcurator.plan.core_relations import (
-    Both,
-    Columns,
-    CoreRelation,
-    Flag,
-    Folded,
-    Found,
-    Groups,
-    Match,
-    Only,
-    Ranked,
-    Source,
-    Stored,
-    columns_of,
-)
+from dpcurator.plan import core_relations as physical
 
 
-def stored(table: str, sources: Sequence[Source], tables: Tables) -> list[Row]:
+def stored(table: str, sources: Sequence[physical.Source], tables: Tables) -> list[Row]:
     """The rows of a stored table, read canonically."""
     held = tables[table]
     size = len(next(iter(held.values()), ()))
@@ -39,7 +25,7 @@ def stored(table: str, sources: Sequence[Source], tables: Tables) -> list[Row]:
     return list(zip(*columns, strict=True)) if columns else [()] * size
 
 
-def canonical(source: Source, value: Value) -> Value:
+def canonical(source: physical.Source, value: Value) -> Value:
     """NaN and a text that is too long are missing, -0.0 is 0.0, then missing becomes the fill."""
     if source.kind == "float" and value is not None:
         assert not isinstance(value, str)
@@ -50,39 +36,39 @@ def canonical(source: Source, value: Value) -> Value:
     return source.fill if value is None else value
 
 
-def relation(node: CoreRelation, tables: Tables) -> list[Row]:
+def relation(node: physical.CoreRelation, tables: Tables) -> list[Row]:
     """The rows of a relation."""
     match node:
-        case Stored(table, columns, unit):
+        case physical.Stored(table, columns, unit):
             rows = stored(table, columns, tables)
             return rows if unit is None else [row for row in rows if row[unit] is not None]
-        case Only(source, predicate):
+        case physical.Only(source, predicate):
             return [row for row in relation(source, tables) if truth(predicate, row) is True]
-        case Columns(source, parts):
+        case physical.Columns(source, parts):
             return [tuple(value(part, row) for part in parts) for row in relation(source, tables)]
-        case Groups(source):
+        case physical.Groups(source):
             return _groups(node, relation(source, tables))
-        case Match(source, other):
-            return _match(node, relation(source, tables), relation(other, tables), len(columns_of(other)))
-        case Both(source, other):
+        case physical.Match(source, other):
+            return _match(node, relation(source, tables), relation(other, tables), len(physical.columns_of(other)))
+        case physical.Both(source, other):
             return [*relation(source, tables), *relation(other, tables)]
-        case Ranked(source):
+        case physical.Ranked(source):
             return _ranked(node, relation(source, tables))
-        case Flag(source, _, among):
+        case physical.Flag(source, _, among):
             return _flag(node, relation(source, tables), relation(among, tables))
-        case Found(source, _, other):
+        case physical.Found(source, _, other):
             return _found(node, relation(source, tables), relation(other, tables))
     raise AssertionError("unreachable: check_core knows every relation")
 
 
-def _groups(node: Groups, rows: list[Row]) -> list[Row]:
+def _groups(node: physical.Groups, rows: list[Row]) -> list[Row]:
     groups: dict[Row, list[Row]] = {}
     for row in rows:
         groups.setdefault(row[: node.keys], []).append(row)
     return [(*key, *(fold(one, own) for one in node.folds)) for key, own in groups.items()]
 
 
-def fold(one: Folded, rows: list[Row]) -> Value:
+def fold(one: physical.Folded, rows: list[Row]) -> Value:
     """What a fold makes of the rows of a group."""
     if one.function == "rows":
         return len(rows)
@@ -110,7 +96,7 @@ def fold(one: Folded, rows: list[Row]) -> Value:
     return finite(Fraction(steps, len(present) if one.function == "avg_f" else 1), one.exponent)
 
 
-def on_grid(one: Folded, held: float) -> int:
+def on_grid(one: physical.Folded, held: float) -> int:
     """A float as it is measured: clamped, in steps of 2**-exponent, clamped again."""
     clamped = min(max(held, one.ends[0]), one.ends[1])
     return min(max(math.floor(clamped * 2.0**one.exponent + 0.5), one.steps[0]), one.steps[1])
@@ -122,7 +108,7 @@ def finite(exact: Fraction, exponent: int) -> float | None:
     return found if math.isfinite(found) else None
 
 
-def _match(node: Match, rows: list[Row], others: list[Row], width: int) -> list[Row]:
+def _match(node: physical.Match, rows: list[Row], others: list[Row], width: int) -> list[Row]:
     found: dict[Row, list[Row]] = {}
     for other in others:
         found.setdefault(tuple(other[index] for index in node.other_on), []).append(other)
@@ -134,7 +120,7 @@ def _match(node: Match, rows: list[Row], others: list[Row], width: int) -> list[
     return made
 
 
-def _ranked(node: Ranked, rows: list[Row]) -> list[Row]:
+def _ranked(node: physical.Ranked, rows: list[Row]) -> list[Row]:
     """Put in order by the last column first, each time keeping what was equal as it was."""
     for one in reversed(node.order):
         present = [row for row in rows if row[one.column] is not None]
@@ -150,12 +136,12 @@ def _ranked(node: Ranked, rows: list[Row]) -> list[Row]:
     return made
 
 
-def _flag(node: Flag, rows: list[Row], among: list[Row]) -> list[Row]:
+def _flag(node: physical.Flag, rows: list[Row], among: list[Row]) -> list[Row]:
     cohort = {row[node.among_unit] for row in among}
     return [(*row, int(row[node.unit] in cohort)) for row in rows]
 
 
-def _found(node: Found, rows: list[Row], others: list[Row]) -> list[Row]:
+def _found(node: physical.Found, rows: list[Row], others: list[Row]) -> list[Row]:
     listed = set(others)
     gap = any(None in other for other in others)
 

@@ -18,8 +18,8 @@ from dpcurator.fronts.values import shown, value
 from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.functions.casts import CASTS
 from dpcurator.language.functions.function import RowFunction
-from dpcurator.language.question import Binary, Call, Cast, Fits, Literally, Operator, Syntax, Unary, Within
-from dpcurator.language.render import chain, depth, expression, leaves
+from dpcurator.language.question import Binary, Call, Cast, Fits, Literally, Operator, Syntax, Unary, Within, chain
+from dpcurator.language.render import depth, expression, leaves
 from dpcurator.language.rows import COMPARISONS
 from dpcurator.numbers import whole
 from dpcurator.numbers.readable import cut

@@ -13,8 +13,8 @@ from dpcurator.fronts.columns import UNITS, aggregates, known_aggregates, outsid
 from dpcurator.fronts.expressions import Expression
 from dpcurator.fronts.values import text
 from dpcurator.language.names import nearest, quote, show
-from dpcurator.language.question import Call, Item, Name, Syntax, inside, with_parts
-from dpcurator.language.render import chain, leaves
+from dpcurator.language.question import Call, Item, Name, Syntax, chain, inside, with_parts
+from dpcurator.language.render import leaves
 
 Keys = Sequence[tuple[str, Syntax]]
 

@@ -27,29 +27,12 @@ from dpcurator.fronts.sql_calls import (
 from dpcurator.fronts.sql_nodes import CURES, kind_of, known, place_of, unavailable
 from dpcurator.fronts.sql_relations import Queries
 from dpcurator.fronts.sql_unnested import with_join
-from dpcurator.language.question import (
-    Binary,
-    Branch,
-    Call,
-    Case,
-    Cast,
-    Cohort,
-    Fits,
-    Literally,
-    Name,
-    Operator,
-    Ordering,
-    Place,
-    Syntax,
-    Unary,
-    Within,
-    chain,
-)
+from dpcurator.language import question as syntax
 from dpcurator.language.render import expression
 from dpcurator.numbers import rational
 
 MAX_DEPTH: Final = 64  # of an expression's tree
-_BINARY: Final[dict[str, Operator]] = {
+_BINARY: Final[dict[str, syntax.Operator]] = {
     "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%", "DPipe": "||", "EQ": "=", "NEQ": "<>", "LT": "<",
     "LTE": "<=", "GT": ">", "GTE": ">=", "NullSafeNEQ": "IS DISTINCT FROM", "And": "AND", "Or": "OR",
 }
@@ -59,22 +42,22 @@ _TYPES: Final = {
 }
 
 
-def syntax_of(node: Any, depth: int = 0) -> Syntax:
+def syntax_of(node: Any, depth: int = 0) -> syntax.Syntax:
     if depth > MAX_DEPTH:
         raise Refusal(f"an expression is nested more than {MAX_DEPTH} deep.", where=place_of(node), cure="Simplify it.")
 
-    def inner(part: Any) -> Syntax:
+    def inner(part: Any) -> syntax.Syntax:
         return syntax_of(part, depth + 1)
 
     kind = kind_of(node)
     if kind in ("And", "Or"):
-        return chain(_BINARY[kind], [inner(part) for part in node.flatten()])
+        return syntax.chain(_BINARY[kind], [inner(part) for part in node.flatten()])
     if kind in _BINARY:
         known(node, "this", "expression", "typed", "safe")
-        return Binary(_BINARY[kind], inner(node.this), inner(node.expression))
+        return syntax.Binary(_BINARY[kind], inner(node.this), inner(node.expression))
     if kind == "NullSafeEQ":
         known(node, "this", "expression")
-        return Unary("NOT", Binary("IS DISTINCT FROM", inner(node.this), inner(node.expression)))
+        return syntax.Unary("NOT", syntax.Binary("IS DISTINCT FROM", inner(node.this), inner(node.expression)))
     reader = _READERS.get(kind)
     if reader is not None:
         return reader(node, inner)
@@ -82,11 +65,11 @@ def syntax_of(node: Any, depth: int = 0) -> Syntax:
         return call(node, inner)
     if kind not in CURES and is_function(node):
         name = "STRING_AGG" if kind == "GroupConcat" else node.sql_name()
-        return Call(name, at=place_of(node))  # `bind` refuses it, naming the functions there are
+        return syntax.Call(name, at=place_of(node))  # `bind` refuses it, naming the functions there are
     raise with_join(unavailable(node), node) if kind == "Subquery" else unavailable(node)
 
 
-def _column(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+def _column(node: Any, inner: Callable[[Any], syntax.Syntax]) -> syntax.Syntax:
     if kind_of(node.this) != "Identifier":
         raise unavailable(node.this)
     if node.args.get("db") is not None or node.args.get("catalog") is not None:
@@ -96,7 +79,7 @@ def _column(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
         )
     known(node, "this", "table")
     table = node.args.get("table")
-    return Name(
+    return syntax.Name(
         column=node.this.this,
         quoted=bool(node.this.args.get("quoted")),
         table=table.this if table is not None else None,
@@ -105,42 +88,42 @@ def _column(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     )
 
 
-def _literal(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+def _literal(node: Any, inner: Callable[[Any], syntax.Syntax]) -> syntax.Syntax:
     if node.is_string:
-        return Literally(node.this)
+        return syntax.Literally(node.this)
     try:
-        return Literally(rational(node.this, name="a number"))
+        return syntax.Literally(rational(node.this, name="a number"))
     except Refusal as refused:
         raise Refusal(refused.what, where=place_of(node), cure=refused.cure) from None
 
 
-def _paren(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+def _paren(node: Any, inner: Callable[[Any], syntax.Syntax]) -> syntax.Syntax:
     known(node, "this")
     return inner(node.this)
 
 
-def _minus(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+def _minus(node: Any, inner: Callable[[Any], syntax.Syntax]) -> syntax.Syntax:
     part = inner(node.this)
-    if isinstance(part, Literally) and not isinstance(part.value, bool | str) and part.value is not None:
-        return Literally(-part.value)
-    return Unary("-", part)
+    if isinstance(part, syntax.Literally) and not isinstance(part.value, bool | str) and part.value is not None:
+        return syntax.Literally(-part.value)
+    return syntax.Unary("-", part)
 
 
-def _not(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
-    return Unary("NOT", inner(node.this))
+def _not(node: Any, inner: Callable[[Any], syntax.Syntax]) -> syntax.Syntax:
+    return syntax.Unary("NOT", inner(node.this))
 
 
-def _is(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+def _is(node: Any, inner: Callable[[Any], syntax.Syntax]) -> syntax.Syntax:
     known(node, "this", "expression")
     said = node.expression
     if kind_of(said) == "Null":
-        return Unary("IS NULL", inner(node.this))
+        return syntax.Unary("IS NULL", inner(node.this))
     if kind_of(said) == "Boolean":
-        return Unary("IS TRUE" if said.this else "IS FALSE", inner(node.this))
+        return syntax.Unary("IS TRUE" if said.this else "IS FALSE", inner(node.this))
     raise unavailable(node)
 
 
-def _like(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+def _like(node: Any, inner: Callable[[Any], syntax.Syntax]) -> syntax.Syntax:
     escape = None
     if kind_of(node) == "Escape":
         known(node, "this", "expression")
@@ -148,11 +131,11 @@ def _like(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
         if kind_of(node) not in ("Like", "ILike"):
             raise unavailable(node)
     known(node, "this", "expression", "negate")
-    made = Fits(inner(node.this), inner(node.expression), escape, kind_of(node) == "ILike")
-    return Unary("NOT", made) if node.args.get("negate") else made
+    made = syntax.Fits(inner(node.this), inner(node.expression), escape, kind_of(node) == "ILike")
+    return syntax.Unary("NOT", made) if node.args.get("negate") else made
 
 
-def _case(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+def _case(node: Any, inner: Callable[[Any], syntax.Syntax]) -> syntax.Syntax:
     """Both forms: CASE x WHEN y is CASE WHEN x = y."""
     known(node, "this", "ifs", "default")
     branches = []
@@ -160,19 +143,20 @@ def _case(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     for one in node.args["ifs"]:
         known(one, "this", "true")
         said = inner(one.this)
-        condition = said if operand is None else Binary("=", operand, said)
-        branches.append(Branch(condition, inner(one.args["true"])))
+        condition = said if operand is None else syntax.Binary("=", operand, said)
+        branches.append(syntax.Branch(condition, inner(one.args["true"])))
     otherwise = node.args.get("default")
-    return Case(tuple(branches), None if otherwise is None else inner(otherwise))
+    return syntax.Case(tuple(branches), None if otherwise is None else inner(otherwise))
 
 
-def _if(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+def _if(node: Any, inner: Callable[[Any], syntax.Syntax]) -> syntax.Syntax:
     known(node, "this", "true", "false")
     otherwise = node.args.get("false")
-    return Case((Branch(inner(node.this), inner(node.args["true"])),), None if otherwise is None else inner(otherwise))
+    branch = syntax.Branch(inner(node.this), inner(node.args["true"]))
+    return syntax.Case((branch,), None if otherwise is None else inner(otherwise))
 
 
-def _interval(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+def _interval(node: Any, inner: Callable[[Any], syntax.Syntax]) -> syntax.Syntax:
     known(node, "this", "unit")
     unit = node.args.get("unit")
     if kind_of(node.this) != "Literal" or (unit is not None and kind_of(unit) != "Var"):
@@ -180,19 +164,20 @@ def _interval(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
             "an interval is a literal of one unit or several.", where=place_of(node),
             cure="Write it as in INTERVAL '1 month' or INTERVAL '1 day 6 hours'.",
         )
-    return Literally(str(node.this.this) + ("" if unit is None else f" {str(unit.this).lower()}"), "interval")
+    return syntax.Literally(str(node.this.this) + ("" if unit is None else f" {str(unit.this).lower()}"), "interval")
 
 
-def _between(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+def _between(node: Any, inner: Callable[[Any], syntax.Syntax]) -> syntax.Syntax:
     known(node, "this", "low", "high")
     part = inner(node.this)
-    return Binary("AND", Binary(">=", part, inner(node.args["low"])), Binary("<=", part, inner(node.args["high"])))
+    above = syntax.Binary(">=", part, inner(node.args["low"]))
+    return syntax.Binary("AND", above, syntax.Binary("<=", part, inner(node.args["high"])))
 
 
-def _in(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+def _in(node: Any, inner: Callable[[Any], syntax.Syntax]) -> syntax.Syntax:
     if node.args.get("query") is not None:
         known(node, "this", "query")
-        return Cohort(inner(node.this), Queries(syntax_of).query(node.args["query"]), at=place_of(node))
+        return syntax.Cohort(inner(node.this), Queries(syntax_of).query(node.args["query"]), at=place_of(node))
     named = node.args.get("field")
     if named is not None and kind_of(named) == "Column":
         part = inner(node.this)
@@ -203,15 +188,15 @@ def _in(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     known(node, "this", "expressions")
     if not node.expressions:
         raise Refusal("the list after IN is empty.", where=place_of(node), cure="List the values after IN.")
-    return Within(inner(node.this), tuple(inner(part) for part in node.expressions))
+    return syntax.Within(inner(node.this), tuple(inner(part) for part in node.expressions))
 
 
-def _exists(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+def _exists(node: Any, inner: Callable[[Any], syntax.Syntax]) -> syntax.Syntax:
     known(node, "this")
-    return Cohort(None, Queries(syntax_of).query(node.this), at=place_of(node))
+    return syntax.Cohort(None, Queries(syntax_of).query(node.this), at=place_of(node))
 
 
-def _place(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+def _place(node: Any, inner: Callable[[Any], syntax.Syntax]) -> syntax.Syntax:
     """ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...), the only window there is."""
     name = node.this.name if kind_of(node.this) == "Anonymous" else kind_of(node.this)
     if name.upper() == "NTILE":
@@ -239,11 +224,11 @@ def _place(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     for one in node.args["order"].expressions:
         known(one, "this", "desc", "nulls_first")
         first = bool(one.args.get("nulls_first")) and bool(one.meta.get("said"))
-        order.append(Ordering(inner(one.this), bool(one.args.get("desc")), first))
-    return Place(tuple(inner(one) for one in node.args.get("partition_by") or ()), tuple(order), place_of(node))
+        order.append(syntax.Ordering(inner(one.this), bool(one.args.get("desc")), first))
+    return syntax.Place(tuple(inner(one) for one in node.args.get("partition_by") or ()), tuple(order), place_of(node))
 
 
-def _of_all_rows(node: Any, inner: Callable[[Any], Syntax]) -> Refusal:
+def _of_all_rows(node: Any, inner: Callable[[Any], syntax.Syntax]) -> Refusal:
     """NTILE(n) OVER (ORDER BY x): which part a row is in rests on all others; buckets of equal width do not."""
     count = next((one.name for one in node.this.expressions if kind_of(one) == "Literal"), "")
     order = node.args["order"].expressions if node.args.get("order") is not None else []
@@ -257,7 +242,7 @@ def _of_all_rows(node: Any, inner: Callable[[Any], Syntax]) -> Refusal:
     )
 
 
-def _cast(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
+def _cast(node: Any, inner: Callable[[Any], syntax.Syntax]) -> syntax.Syntax:
     """Casts, and DATE '...' and TIMESTAMP '...', which the parser reads as casts of a text."""
     known(node, "this", "to", "safe")
     name = str(node.to.this.value if hasattr(node.to.this, "value") else node.to.this)
@@ -265,17 +250,17 @@ def _cast(node: Any, inner: Callable[[Any], Syntax]) -> Syntax:
     literal = node.this
     known(node.to, "this", "expressions")
     if wanted and kind_of(literal) == "Literal" and literal.is_string and not node.to.expressions:
-        return Literally(literal.this, wanted)
+        return syntax.Literally(literal.this, wanted)
     type = _TYPES.get(name, name[:40])
     if node.to.expressions and type != "DECIMAL":
         type = "VARCHAR(n)" if type == "TEXT" else f"{type}(n)"
-    return Cast(inner(literal), type, at=place_of(node))
+    return syntax.Cast(inner(literal), type, at=place_of(node))
 
 
-_READERS: dict[str, Callable[[Any, Callable[[Any], Syntax]], Syntax]] = {
+_READERS: dict[str, Callable[[Any, Callable[[Any], syntax.Syntax]], syntax.Syntax]] = {
     "Column": _column, "Literal": _literal, "Paren": _paren, "Neg": _minus, "Not": _not, "Is": _is,
-    "Between": _between, "In": _in, "Cast": _cast, "TryCast": _cast, "Null": lambda node, inner: Literally(None),
-    "Boolean": lambda node, inner: Literally(bool(node.this)), "Like": _like, "ILike": _like, "Escape": _like,
+    "Between": _between, "In": _in, "Cast": _cast, "TryCast": _cast, "Null": lambda node, inner: syntax.Literally(None),
+    "Boolean": lambda node, inner: syntax.Literally(bool(node.this)), "Like": _like, "ILike": _like, "Escape": _like,
     "Case": _case, "If": _if, "Filter": filtered, "Interval": _interval, "AtTimeZone": zone, "Extract": extract,
     "Trim": trim, "Substring": substring, "Exists": _exists, "Window": _place, "ArgMin": arg, "ArgMax": arg,
     "WithinGroup": within_group,

@@ -11,24 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from dpcurator.language import patterns
+from dpcurator.language import patterns, rows
 from dpcurator.language.functions import BY_NAME
 from dpcurator.language.functions.function import LONGEST
-from dpcurator.language.rows import (
-    AllOf,
-    Among,
-    AnyOf,
-    Choose,
-    Compare,
-    Compute,
-    Constant,
-    Expression,
-    Field,
-    IsMissing,
-    Like,
-    Not,
-    parts_of,
-)
 
 MOST_STEPS: Final = 5_000_000  # for one list of keys: some seconds
 KEY_LETTERS: Final = 30_000_000  # in all the keys of a list, and in all the texts of an answer
@@ -59,29 +44,29 @@ class Cost:
     letters: int = 0
 
 
-def cost(part: Expression, letters_of: Callable[[int], int]) -> Cost:
+def cost(part: rows.Expression, letters_of: Callable[[int], int]) -> Cost:
     """Of an expression. letters_of: how long the texts of a column are."""
-    found = tuple(cost(one, letters_of) for one in parts_of(part)) if not isinstance(part, Among) else ()
+    found = tuple(cost(one, letters_of) for one in rows.parts_of(part)) if not isinstance(part, rows.Among) else ()
     inner = 1 + sum(one.steps for one in found)
     match part:
-        case Field(index, kind):
+        case rows.Field(index, kind):
             return Cost(1, letters_of(index) if kind == "text" else 0)
-        case Constant(value):
+        case rows.Constant(value):
             return Cost(1, len(value) if isinstance(value, str) else 0)
-        case Compute(name, _, _, literals):
+        case rows.Compute(name, _, _, literals):
             made = computed(name, tuple(one.letters for one in found), literals)
             return Cost(inner + made.steps, made.letters if part.kind == "text" else 0)
-        case Choose(branches, _, kind):
+        case rows.Choose(branches, _, kind):
             texts = [one.letters for one in (*found[1 : 2 * len(branches) : 2], found[-1])]
             return Cost(inner, max(texts) if kind == "text" else 0)
-        case Compare():
+        case rows.Compare():
             return Cost(inner + sum(one.letters for one in found) // LETTERS)
-        case Among(operand, values):
+        case rows.Among(operand, values):
             own = cost(operand, letters_of)
             return Cost(own.steps + 1 + len(values) // 8 + own.letters // LETTERS)
-        case Like(_, pattern, escape):
+        case rows.Like(_, pattern, escape):
             return Cost(inner + (found[0].letters + 1) * (len(patterns.tokens(pattern, escape)) + 1) // 3)
-        case Not() | AllOf() | AnyOf() | IsMissing():
+        case rows.Not() | rows.AllOf() | rows.AnyOf() | rows.IsMissing():
             return Cost(inner)
     return Cost(inner)
 

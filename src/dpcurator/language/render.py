@@ -13,42 +13,14 @@ from itertools import islice
 from typing import Final, Literal
 
 from dpcurator.errors import Refusal
-from dpcurator.language.question import (
-    Binary,
-    Call,
-    Caps,
-    Case,
-    Cast,
-    Cohort,
-    Everything,
-    Fits,
-    From,
-    Item,
-    Join,
-    Literally,
-    Name,
-    Named,
-    Ordering,
-    Place,
-    Query,
-    Question,
-    Stacked,
-    Syntax,
-    Unary,
-    Within,
-    chain,
-    inside,
-    walk,
-)
-
-__all__ = ["chain", "decimals", "depth", "expression", "leaves", "quoted", "render", "words"]
+from dpcurator.language import question as syntax
 
 LONGEST: Final = 100  # characters of an expression in a message
 _LEVEL: Final = {"OR": 1, "AND": 2, "NOT": 3, "||": 5, "+": 6, "-": 6, "*": 7, "/": 7, "%": 7}
 _SIGNED, _ATOM, _CONDITION, _COMPARED, _TERM = 8, 9, 3, 4, 5  # comparisons, IN, LIKE and IS are _COMPARED
 
 
-def render(question: Question) -> str:
+def render(question: syntax.Question) -> str:
     """The text, on one line but for line breaks inside names and texts."""
     clauses = [f"SELECT{_options(question.caps)} {', '.join(map(_item, question.items))}", f"FROM {_table(question)}"]
     if question.where is not None:
@@ -70,29 +42,29 @@ def render(question: Question) -> str:
     return " ".join(clauses)
 
 
-def _options(caps: Caps) -> str:
+def _options(caps: syntax.Caps) -> str:
     """The clause that says these caps, with a blank before it; nothing where none is said."""
     said = [f"{name} = {value}" for name in ("max_total", "max_rows", "max_groups", "min_units")
             if (value := getattr(caps, name)) is not None]
     return f" WITH DIFFERENTIAL_PRIVACY OPTIONS ({', '.join(said)})" if said else ""
 
 
-def _item(item: Item) -> str:
-    if item.alias is None and isinstance(item.part, Name):
+def _item(item: syntax.Item) -> str:
+    if item.alias is None and isinstance(item.part, syntax.Name):
         return expression(item.part)
     return f"{expression(item.part)} AS {quoted(item.label if item.alias is None else item.alias)}"
 
 
-def _table(question: Question) -> str:
+def _table(question: syntax.Question) -> str:
     if question.source is not None:
         return from_text(question.source)
     name = _named(question.table, question.table_quoted)
     return name if question.table_alias is None else f"{name} AS {quoted(question.table_alias)}"
 
 
-def query_text(query: Query) -> str:
+def query_text(query: syntax.Query) -> str:
     """The text of a subquery."""
-    if isinstance(query, Stacked):
+    if isinstance(query, syntax.Stacked):
         return " UNION ALL ".join(map(query_text, query.parts))
     clauses = [f"SELECT {'DISTINCT ' if query.distinct else ''}{', '.join(map(_inner_item, query.items))}"]
     clauses.append(f"FROM {from_text(query.source)}")
@@ -104,34 +76,34 @@ def query_text(query: Query) -> str:
     return " ".join(clauses)
 
 
-def _inner_item(item: Item | Everything) -> str:
-    if isinstance(item, Item):
+def _inner_item(item: syntax.Item | syntax.Everything) -> str:
+    if isinstance(item, syntax.Item):
         return _item(item)
     return "*" if item.table is None else f"{_named(item.table, item.table_quoted)}.*"
 
 
-def from_text(source: From) -> str:
+def from_text(source: syntax.From) -> str:
     """The text of what stands in FROM."""
-    if isinstance(source, Join):
+    if isinstance(source, syntax.Join):
         how = f"ON {expression(source.on)}" if source.on is not None else (
             f"USING ({', '.join(map(expression, source.using))})")
         one, other = (source.right, source.left) if source.turned else (source.left, source.right)
-        right = f"({from_text(other)})" if isinstance(other, Join) else from_text(other)
+        right = f"({from_text(other)})" if isinstance(other, syntax.Join) else from_text(other)
         word = "" if source.kind == "INNER" else "RIGHT " if source.turned else "LEFT "
         return f"{from_text(one)} {word}JOIN {right} {how}"
-    if isinstance(source, Named):
+    if isinstance(source, syntax.Named):
         text = _named(source.name, source.quoted)
     else:
         text = f"({query_text(source.query)})"
     return text if source.alias is None else f"{text} AS {quoted(source.alias)}"
 
 
-def _last(one: Ordering) -> str:
+def _last(one: syntax.Ordering) -> str:
     """What rows are numbered by: a missing value is the last one unless said."""
     return f"{expression(one.part)}{' DESC' * one.descending}{' NULLS FIRST' * one.nulls_first}"
 
 
-def _ordering(one: Ordering) -> str:
+def _ordering(one: syntax.Ordering) -> str:
     text = expression(one.part) + (" DESC" if one.descending else "")
     if one.nulls_first == one.descending:  # a missing value sorts as the smallest unless said
         text += " NULLS FIRST" if one.nulls_first else " NULLS LAST"
@@ -147,9 +119,9 @@ def _named(name: str, is_quoted: bool) -> str:
     return quoted(name) if is_quoted else name
 
 
-def words(part: Syntax) -> str | None:
+def words(part: syntax.Syntax) -> str | None:
     """The text of an expression for a message and its cure; None where that is too long for one."""
-    if sum(1 for _ in islice(walk(part), LONGEST)) == LONGEST:
+    if sum(1 for _ in islice(syntax.walk(part), LONGEST)) == LONGEST:
         return None
     try:
         text = expression(part)
@@ -158,45 +130,45 @@ def words(part: Syntax) -> str | None:
     return text if len(text) <= LONGEST and text.isprintable() else None
 
 
-def expression(part: Syntax, least: int = 0) -> str:
+def expression(part: syntax.Syntax, least: int = 0) -> str:
     """The text of one expression, in brackets when it binds less than `least`."""
     text = _text(part)
     return f"({text})" if _level(part) < least else text
 
 
-def _text(part: Syntax) -> str:
+def _text(part: syntax.Syntax) -> str:
     match part:
-        case Name(column, is_quoted, table, table_quoted):
+        case syntax.Name(column, is_quoted, table, table_quoted):
             before = "" if table is None else _named(table, table_quoted) + "."
             return before + _named(column, is_quoted)
-        case Literally(value, wanted):
+        case syntax.Literally(value, wanted):
             return _literal(value, wanted)
-        case Call(function, _, distinct, star):
+        case syntax.Call(function, _, distinct, star):
             inside = "*" if star else ", ".join(expression(*one) for one in _parts(part))
             return f"{function}({'DISTINCT ' if distinct else ''}{inside})"
-        case Cohort(inner_, query):
+        case syntax.Cohort(inner_, query):
             within = f"({query_text(query)})"
             return f"EXISTS {within}" if inner_ is None else f"{expression(inner_, _ATOM)} IN {within}"
-        case Place(partition, order):
+        case syntax.Place(partition, order):
             among, along = ", ".join(map(expression, partition)), ", ".join(map(_last, order))
             return f"ROW_NUMBER() OVER (PARTITION BY {among} ORDER BY {along})"
-        case Within():
+        case syntax.Within():
             inner, *options = (expression(*one) for one in _parts(part))
             return f"{inner} IN ({', '.join(options)})"
-        case Fits(_, _, escape, fold):
+        case syntax.Fits(_, _, escape, fold):
             inner, pattern, *rest = (expression(*one) for one in _parts(part))
             after = "" if escape is None else f" ESCAPE {rest[0]}"
             return f"{inner} {'ILIKE' if fold else 'LIKE'} {pattern}{after}"
-        case Case(_, otherwise):
+        case syntax.Case(_, otherwise):
             said = [expression(*one) for one in _parts(part)]
             branches = [f"WHEN {said[i]} THEN {said[i + 1]}" for i in range(0, 2 * len(part.branches), 2)]
             return f"CASE {' '.join(branches)}{'' if otherwise is None else f' ELSE {said[-1]}'} END"
-        case Cast(_, type):
+        case syntax.Cast(_, type):
             return f"CAST({expression(*_parts(part)[0])} AS {type})"
-        case Unary(op, _):
+        case syntax.Unary(op, _):
             inner = expression(*_parts(part)[0])
             return f"NOT {inner}" if op == "NOT" else f"-{inner}" if op == "-" else f"{inner} {op}"
-        case Binary(op, _, _):
+        case syntax.Binary(op, _, _):
             return f" {op} ".join(expression(*one) for one in _parts(part))
 
 
@@ -230,60 +202,60 @@ def decimals(value: Fraction) -> int | None:
     return max(twos, fives) if rest == 1 else None
 
 
-def _level(part: Syntax) -> int:
+def _level(part: syntax.Syntax) -> int:
     match part:
-        case Binary(op, _, _):
+        case syntax.Binary(op, _, _):
             return _LEVEL.get(op, _COMPARED)
-        case Unary(op, _):
+        case syntax.Unary(op, _):
             return _SIGNED if op == "-" else _LEVEL.get(op, _COMPARED)
-        case Within() | Fits():
+        case syntax.Within() | syntax.Fits():
             return _COMPARED
-        case Cohort(inner) if inner is not None:
+        case syntax.Cohort(inner) if inner is not None:
             return _COMPARED
-        case Literally(Fraction() as value) if value < 0:
+        case syntax.Literally(Fraction() as value) if value < 0:
             return _SIGNED
     return _ATOM
 
 
-def _parts(part: Syntax) -> list[tuple[Syntax, int]]:
+def _parts(part: syntax.Syntax) -> list[tuple[syntax.Syntax, int]]:
     """The parts as the text has them, each with the least level it needs to stand there without brackets."""
     match part:
-        case Binary("AND" | "OR" as op, left, right):
+        case syntax.Binary("AND" | "OR" as op, left, right):
             flat = leaves(part, op)
-            return [(one, _CONDITION) for one in (flat if chain(op, flat) == part else [left, right])]
-        case Binary("IS DISTINCT FROM", left, right):
+            return [(one, _CONDITION) for one in (flat if syntax.chain(op, flat) == part else [left, right])]
+        case syntax.Binary("IS DISTINCT FROM", left, right):
             return [(left, _ATOM), (right, _ATOM)]
-        case Binary("||" | "+" | "-" | "*" | "/" | "%" as op, left, right):
+        case syntax.Binary("||" | "+" | "-" | "*" | "/" | "%" as op, left, right):
             return [(left, _LEVEL[op]), (right, _LEVEL[op] + 1)]
-        case Binary(_, left, right):
+        case syntax.Binary(_, left, right):
             return [(left, _TERM), (right, _TERM)]
-        case Unary(_, inner):
+        case syntax.Unary(_, inner):
             return [(inner, _ATOM)]
-        case Within(inner, options):
+        case syntax.Within(inner, options):
             return [(inner, _ATOM), *((option, 0) for option in options)]
-        case Cohort(inner) if inner is not None:
+        case syntax.Cohort(inner) if inner is not None:
             return [(inner, _ATOM)]
-        case Fits(inner, pattern, escape):
+        case syntax.Fits(inner, pattern, escape):
             return [(one, _ATOM) for one in (inner, pattern, escape) if one is not None]
-        case Case() | Cast() | Call() | Place():
-            return [(one, 0) for one in inside(part)]
+        case syntax.Case() | syntax.Cast() | syntax.Call() | syntax.Place():
+            return [(one, 0) for one in syntax.inside(part)]
     return []
 
 
-def leaves(part: Syntax, op: Literal["AND", "OR"]) -> list[Syntax]:
+def leaves(part: syntax.Syntax, op: Literal["AND", "OR"]) -> list[syntax.Syntax]:
     """What a tree of ANDs, or of ORs, joins, from left to right."""
-    found: list[Syntax] = []
-    left: list[Syntax] = [part]
+    found: list[syntax.Syntax] = []
+    left: list[syntax.Syntax] = [part]
     while left:
         one = left.pop()
-        if isinstance(one, Binary) and one.op == op:
+        if isinstance(one, syntax.Binary) and one.op == op:
             left += [one.right, one.left]
         else:
             found.append(one)
     return found
 
 
-def depth(part: Syntax, most: int) -> int:
+def depth(part: syntax.Syntax, most: int) -> int:
     """How deep `parse` finds the text of this expression, brackets counted; `most` + 1 for anything deeper.
 
     Without recursion, so that an expression of any depth can be measured before it is rendered or bound.
@@ -291,15 +263,15 @@ def depth(part: Syntax, most: int) -> int:
     found, left = 0, [(part, 0)]
     while left and found <= most:
         one, level = left.pop()
-        signed = isinstance(one, Literally) and _level(one) == _SIGNED
+        signed = isinstance(one, syntax.Literally) and _level(one) == _SIGNED
         found = max(found, level + signed)
         if level <= most:
             left += [(inner, level + 1 + (_level(inner) < least)) for inner, least in _measured(one)]
     return min(found, most + 1)
 
 
-def _measured(part: Syntax) -> list[tuple[Syntax, int]]:
+def _measured(part: syntax.Syntax) -> list[tuple[syntax.Syntax, int]]:
     """As `_parts`; a chain is taken as flat, since comparing trees of any depth would recurse."""
-    if isinstance(part, Binary) and (part.op == "AND" or part.op == "OR"):
+    if isinstance(part, syntax.Binary) and (part.op == "AND" or part.op == "OR"):
         return [(one, _CONDITION) for one in leaves(part, part.op)]
     return _parts(part)

@@ -10,32 +10,19 @@ from dataclasses import replace
 from typing import Final
 
 from dpcurator.errors import Mend, Refusal
+from dpcurator.language import question as syntax
 from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.names import quote, show
-from dpcurator.language.question import (
-    Binary,
-    Call,
-    Cohort,
-    Everything,
-    Inner,
-    Item,
-    Name,
-    Select,
-    Stacked,
-    Syntax,
-    place,
-    walk,
-)
-from dpcurator.language.render import chain, expression, leaves, words
+from dpcurator.language.render import expression, leaves, words
 from dpcurator.plan.bind_public_lists import in_public, public_query
 from dpcurator.plan.folding import INNER
 from dpcurator.plan.relations import InCohort, Relation
 from dpcurator.plan.scene import Scene, Subqueries, called, same_units
 
 
-def mark(scene: Scene, parts: Iterable[Syntax], subqueries: Subqueries) -> None:
+def mark(scene: Scene, parts: Iterable[syntax.Syntax], subqueries: Subqueries) -> None:
     """Bind the cohorts of these expressions, each as one more column. Raises Refusal."""
-    for cohort in [one for part in parts for one in walk(part) if isinstance(one, Cohort)]:
+    for cohort in [one for part in parts for one in syntax.walk(part) if isinstance(one, syntax.Cohort)]:
         if cohort in scene.marks:
             continue
         public = public_query(cohort.query, scene.catalog)
@@ -46,7 +33,9 @@ def mark(scene: Scene, parts: Iterable[Syntax], subqueries: Subqueries) -> None:
                 mark(scene, [cohort.part], subqueries)
             scene.marks[cohort] = scene.add(in_public(scene, cohort, *public))
             continue
-        if isinstance(cohort.query, Stacked) and any(public_query(one, scene.catalog) for one in cohort.query.parts):
+        if isinstance(cohort.query, syntax.Stacked) and any(
+            public_query(one, scene.catalog) for one in cohort.query.parts
+        ):
             raise Refusal(
                 "UNION ALL of rows of a public table is not available.", where=cohort.at or cohort.query.at,
                 cure="Write it with one list each: x IN (SELECT ...) OR x IN (SELECT ...).",
@@ -55,7 +44,7 @@ def mark(scene: Scene, parts: Iterable[Syntax], subqueries: Subqueries) -> None:
         scene.marks[cohort] = scene.add(InCohort(scene.relation, among))
 
 
-def _cohort(scene: Scene, cohort: Cohort, subqueries: Subqueries) -> Relation:
+def _cohort(scene: Scene, cohort: syntax.Cohort, subqueries: Subqueries) -> Relation:
     """The relation whose units are the cohort."""
     unit = scene.facts.unit
     if unit is None:
@@ -64,8 +53,8 @@ def _cohort(scene: Scene, cohort: Cohort, subqueries: Subqueries) -> Relation:
             where=cohort.at, cure="Write the condition in WHERE itself.",
         )
     query = cohort.query
-    if isinstance(query, Stacked):
-        query = Select((Everything(),), Inner(query), weight=0)
+    if isinstance(query, syntax.Stacked):
+        query = syntax.Select((syntax.Everything(),), syntax.Inner(query), weight=0)
         if cohort.part is None:
             raise Refusal(
                 "UNION ALL in the subquery of EXISTS is not available.", where=cohort.at,
@@ -78,7 +67,7 @@ def _cohort(scene: Scene, cohort: Cohort, subqueries: Subqueries) -> Relation:
     return _of_in(scene, cohort, query, subqueries)
 
 
-def _of_in(scene: Scene, cohort: Cohort, query: Select, subqueries: Subqueries) -> Relation:
+def _of_in(scene: Scene, cohort: syntax.Cohort, query: syntax.Select, subqueries: Subqueries) -> Relation:
     """The relation of unit IN (SELECT unit ...)."""
     refused = list[Refusal]()
 
@@ -91,7 +80,8 @@ def _of_in(scene: Scene, cohort: Cohort, query: Select, subqueries: Subqueries) 
         mends = () if words(cohort) is None or put is None else (Mend(put, expression(cohort)),)
         if cohort.part is not None and not scene.is_unit(cohort.part):
             raise Refusal(
-                "IN (SELECT ...) is available only for the protected unit.", where=place(cohort.part) or cohort.at,
+                "IN (SELECT ...) is available only for the protected unit.",
+                where=syntax.place(cohort.part) or cohort.at,
                 cure=f"{cure}; a list of values goes after IN as it is.", mends=mends,
             )
         refused.append(Refusal(
@@ -116,7 +106,9 @@ def _same_owners(scene: Scene, inner: Scene, at: str) -> None:
     same_units(scene, inner, at)
 
 
-def _of_exists(scene: Scene, cohort: Cohort, query: Select, inner: Scene, subqueries: Subqueries) -> Relation:
+def _of_exists(
+    scene: Scene, cohort: syntax.Cohort, query: syntax.Select, inner: Scene, subqueries: Subqueries
+) -> Relation:
     """The relation of EXISTS: what its subquery reads, under the conditions but the one that ties it to the unit."""
     owner, other = quote(scene.table.unit or ""), quote(inner.table.unit or "")
     _exists_of_rows(query, f"{owner} IN (SELECT {other} FROM {quote(inner.table.name)} WHERE ...)")
@@ -141,21 +133,21 @@ def _of_exists(scene: Scene, cohort: Cohort, query: Select, inner: Scene, subque
             mends=() if put is None else (Mend(put, expression(cohort)),),
         )
     rest = [one for one in conditions if one is not own[0]]
-    _no_outer_names(scene, cohort, replace(query, items=(), where=chain("AND", rest) if rest else None), inner)
+    _no_outer_names(scene, cohort, replace(query, items=(), where=syntax.chain("AND", rest) if rest else None), inner)
     if rest:
         mark(inner, rest, subqueries)
-        inner.where(chain("AND", rest))
+        inner.where(syntax.chain("AND", rest))
     return inner.relation
 
 
-def _no_outer_names(scene: Scene, cohort: Cohort, query: Select, inner: Scene) -> None:
+def _no_outer_names(scene: Scene, cohort: syntax.Cohort, query: syntax.Select, inner: Scene) -> None:
     """Refuse a subquery that looks at the row of the question around it, but for its unit. Raises Refusal."""
-    parts = [*(item.part for item in query.items if isinstance(item, Item)), *query.group_by]
+    parts = [*(item.part for item in query.items if isinstance(item, syntax.Item)), *query.group_by]
     parts += [one for one in (query.where, query.having, query.qualify) if one is not None]
-    titles = {item.alias.lower() for item in query.items if isinstance(item, Item) and item.alias is not None}
+    titles = {item.alias.lower() for item in query.items if isinstance(item, syntax.Item) and item.alias is not None}
     for part in parts:
         for leaf in leaves(part, "AND"):
-            for name in [one for one in walk(leaf) if isinstance(one, Name)]:
+            for name in [one for one in syntax.walk(leaf) if isinstance(one, syntax.Name)]:
                 an_alias = name.table is None and name.column.lower() in titles
                 if an_alias or inner.names.speaks_of(name) or not scene.names.has(name):
                     continue
@@ -165,18 +157,19 @@ def _no_outer_names(scene: Scene, cohort: Cohort, query: Select, inner: Scene) -
                 )
 
 
-def _joined_instead(scene: Scene, inner: Scene, leaf: Syntax) -> str:
+def _joined_instead(scene: Scene, inner: Scene, leaf: syntax.Syntax) -> str:
     """How what is compared in a subquery is joined: the greatest or least of each unit, or each value once."""
-    sides = [leaf.left, leaf.right] if isinstance(leaf, Binary) and leaf.op in _TURNED else []
-    names = [[one for one in walk(side) if isinstance(one, Name)] for side in sides]
-    mine = next((n for n, side in enumerate(sides) if isinstance(side, Name) and inner.names.speaks_of(side)), None)
-    unit, whose = quote(inner.table.unit or ""), called(_unit_of(scene) or Name(scene.table.unit or ""))
+    sides = [leaf.left, leaf.right] if isinstance(leaf, syntax.Binary) and leaf.op in _TURNED else []
+    names = [[one for one in syntax.walk(side) if isinstance(one, syntax.Name)] for side in sides]
+    mine = next((n for n, side in enumerate(sides)
+                 if isinstance(side, syntax.Name) and inner.names.speaks_of(side)), None)
+    unit, whose = quote(inner.table.unit or ""), called(_unit_of(scene) or syntax.Name(scene.table.unit or ""))
     if mine is None or not names[1 - mine] or any(map(inner.names.speaks_of, names[1 - mine])):
         return (f"Join one row of each unit, as in JOIN (SELECT {unit}, MIN(...) AS least FROM "
                 f"{quote(inner.table.name)} GROUP BY {unit}) AS own ON own.{unit} = {whose}, and compare in WHERE.")
     column, other = sides[mine], called(sides[1 - mine])
-    assert isinstance(leaf, Binary)
-    assert isinstance(column, Name)
+    assert isinstance(leaf, syntax.Binary)
+    assert isinstance(column, syntax.Name)
     op = leaf.op if mine == 0 else _TURNED[leaf.op]
     name, table = quote(column.column), quote(inner.table.name)
     if op == "=":
@@ -187,32 +180,33 @@ def _joined_instead(scene: Scene, inner: Scene, leaf: Syntax) -> str:
             f"ON own.{unit} = {whose}, and write WHERE own.{name} {op} {other}.")
 
 
-def _in_text(scene: Scene, query: Select, inner: Scene) -> str | None:
+def _in_text(scene: Scene, query: syntax.Select, inner: Scene) -> str | None:
     """unit IN (SELECT unit FROM the same rows)."""
-    title = next((Name(title, quote(title) != title) for part in inner.names.parts for title, index in part.columns
-                  if index == inner.facts.unit), None)
-    if title is None:
+    titles = [title for part in inner.names.parts for title, index in part.columns if index == inner.facts.unit]
+    if not titles:
         return None
-    made = Select((Item(title, None, title.column),), query.source, query.where)
+    title = syntax.Name(titles[0], quote(titles[0]) != titles[0])
+    made = syntax.Select((syntax.Item(title, None, title.column),), query.source, query.where)
     part = next((one for one in scene.names.parts for _, index in one.columns if index == scene.facts.unit), None)
     owner = next((title for title, index in part.columns if index == scene.facts.unit), "") if part else ""
-    return words(Cohort(Name(owner, quote(owner) != owner), made))
+    return words(syntax.Cohort(syntax.Name(owner, quote(owner) != owner), made))
 
 
-def _tied(scene: Scene, cohort: Cohort, query: Select, inner: Scene) -> str | None:
+def _tied(scene: Scene, cohort: syntax.Cohort, query: syntax.Select, inner: Scene) -> str | None:
     """EXISTS with the two units compared, and such conditions as look at its own rows; None where no names can."""
     mine, its = _unit_of(scene), _unit_of(inner)
     if mine is None or its is None or inner.names.speaks_of(mine):
         return None
     kept = [one for one in ([] if query.where is None else leaves(query.where, "AND"))
-            if all(inner.names.speaks_of(name) for name in walk(one) if isinstance(name, Name))]
-    put = words(replace(cohort, query=replace(query, where=chain("AND", [Binary("=", its, mine), *kept]))))
+            if all(inner.names.speaks_of(name) for name in syntax.walk(one) if isinstance(name, syntax.Name))]
+    where = syntax.chain("AND", [syntax.Binary("=", its, mine), *kept])
+    put = words(replace(cohort, query=replace(query, where=where)))
     return None if put is None else put.replace('SELECT 1 AS "1" ', "SELECT 1 ")
 
 
-def _unit_of(side: Scene) -> Name | None:
+def _unit_of(side: Scene) -> syntax.Name | None:
     """The unit with its table before it."""
-    return next((Name(title, quote(title) != title, part.name, quote(part.name) != part.name)
+    return next((syntax.Name(title, quote(title) != title, part.name, quote(part.name) != part.name)
                  for part in side.names.parts for title, index in part.columns
                  if index == side.facts.unit and part.name is not None), None)
 
@@ -220,17 +214,18 @@ def _unit_of(side: Scene) -> Name | None:
 _TURNED: Final[dict[str, str]] = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "=": "="}
 
 
-def _selected(query: Select, inner: Scene, outer: Scene, subqueries: Subqueries) -> None:
+def _selected(query: syntax.Select, inner: Scene, outer: Scene, subqueries: Subqueries) -> None:
     """Read what EXISTS selects, though it plays no part: else a misspelled name would go unnoticed. Raises Refusal."""
     probe = replace(inner, marks={})  # so that what the list computes is no part of the cohort
     for item in query.items:
-        if isinstance(item, Everything):
-            of = Name("", table=item.table, table_quoted=item.table_quoted)
+        if isinstance(item, syntax.Everything):
+            of = syntax.Name("", table=item.table, table_quoted=item.table_quoted)
             if item.table is not None and not inner.names.speaks_of(of):
                 raise Refusal(f"{show(item.table)} is not a table of this subquery.", where=item.at,
                               cure="Write EXISTS (SELECT 1 FROM ...).")
             continue
-        others = [one for one in walk(item.part) if isinstance(one, Name) and not inner.names.speaks_of(one)]
+        named = [one for one in syntax.walk(item.part) if isinstance(one, syntax.Name)]
+        others = [one for one in named if not inner.names.speaks_of(one)]
         for name in others:
             outer.column(name)
         if not others:
@@ -239,21 +234,22 @@ def _selected(query: Select, inner: Scene, outer: Scene, subqueries: Subqueries)
             probe.reader("SELECT").value(item.part)
 
 
-def _correlates(scene: Scene, part: Syntax, inner: Scene) -> bool:
+def _correlates(scene: Scene, part: syntax.Syntax, inner: Scene) -> bool:
     """Whether it says that the inner unit is the outer one: one side a name of the subquery, the other not."""
-    if not (isinstance(part, Binary) and part.op == "="):
+    if not (isinstance(part, syntax.Binary) and part.op == "="):
         return False
     pairs = ((part.left, part.right), (part.right, part.left))
     return any(
-        inner.is_unit(one) and isinstance(other, Name) and not inner.names.speaks_of(other) and scene.is_unit(other)
+        inner.is_unit(one) and isinstance(other, syntax.Name) and not inner.names.speaks_of(other)
+        and scene.is_unit(other)
         for one, other in pairs
     )
 
 
-def _exists_of_rows(query: Select, way: str = "") -> None:
+def _exists_of_rows(query: syntax.Select, way: str = "") -> None:
     """Refuse EXISTS (SELECT COUNT(*) ...): an aggregate has a row even where nothing is, so it would always be true."""
-    parts = [item.part for item in query.items if isinstance(item, Item)]
-    for call in [one for part in parts for one in walk(part) if isinstance(one, Call)]:
+    parts = [item.part for item in query.items if isinstance(item, syntax.Item)]
+    for call in [one for part in parts for one in syntax.walk(part) if isinstance(one, syntax.Call)]:
         if call.function not in ROW_FUNCTIONS:
             raise Refusal(
                 f"EXISTS asks whether there are rows, and {call.function} makes one even of none.", where=call.at,

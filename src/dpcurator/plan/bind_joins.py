@@ -12,23 +12,10 @@ from typing import Final
 
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Mend, Refusal
+from dpcurator.language import question as syntax
 from dpcurator.language.expressions import not_available
 from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.names import quote, show
-from dpcurator.language.question import (
-    Binary,
-    Call,
-    Cast,
-    Cohort,
-    Join,
-    Name,
-    Named,
-    Place,
-    Syntax,
-    chain,
-    place,
-    walk,
-)
 from dpcurator.language.render import expression, from_text, leaves, words
 from dpcurator.language.rows import fields, moved_condition
 from dpcurator.plan.bind_public_lists import PublicSide, public_side
@@ -41,7 +28,7 @@ from dpcurator.plan.scene import SQL_TYPES, PublicRows, Scene, Subqueries, calle
 LONGEST_CURE: Final = 400  # letters of a subquery in a cure
 
 
-def joined(source: Join, catalog: Catalog, aggregates: Collection[str], subqueries: Subqueries) -> Scene:
+def joined(source: syntax.Join, catalog: Catalog, aggregates: Collection[str], subqueries: Subqueries) -> Scene:
     """JOIN ... ON or USING, of rows that the same units own. Raises Refusal."""
     public = [public_side(side, catalog) for side in (source.left, source.right)]
     if public[1] is not None and public[0] is None:
@@ -90,7 +77,7 @@ def joined(source: Join, catalog: Catalog, aggregates: Collection[str], subqueri
 
 
 def _joined_to_public(
-    source: Join, side: PublicSide, catalog: Catalog, aggregates: Collection[str], subqueries: Subqueries
+    source: syntax.Join, side: PublicSide, catalog: Catalog, aggregates: Collection[str], subqueries: Subqueries
 ) -> Scene:
     """Rows, each with the public rows that have equal values. What a subquery of a public table leaves out it leaves
     out of the rows joined: the pairs that are left are the same, where no row stays alone. Raises Refusal."""
@@ -141,12 +128,12 @@ def _joined_to_public(
     return Scene(catalog, relation, _side_by_side(source, one.names.parts, [moved]), aggregates)
 
 
-def _side_by_side(source: Join, one: Sequence[Part], other: Sequence[Part]) -> Names:
+def _side_by_side(source: syntax.Join, one: Sequence[Part], other: Sequence[Part]) -> Names:
     """The names of both sides, in the order in which the question has the two."""
     return Names((*other, *one), loose=bool(source.using)) if source.turned else Names((*one, *other))
 
 
-def _pairs(source: Join, one: Names, other: Names) -> list[tuple[Syntax, Syntax]]:
+def _pairs(source: syntax.Join, one: Names, other: Names) -> list[tuple[syntax.Syntax, syntax.Syntax]]:
     """What a join compares: expressions of the left side with such of the right. Raises Refusal."""
     if source.using:
         return [(name, name) for name in source.using]
@@ -156,17 +143,18 @@ def _pairs(source: Join, one: Names, other: Names) -> list[tuple[Syntax, Syntax]
         hidden=frozenset(size + index for index in part.hidden)) for part in other.parts)))
     pairs = []
     for part in [] if source.on is None else leaves(source.on, "AND"):
-        sides = [part.left, part.right] if isinstance(part, Binary) and part.op == "=" else []
-        if any(isinstance(inner, Cohort | Place) for side in sides for inner in walk(side)):
+        sides = [part.left, part.right] if isinstance(part, syntax.Binary) and part.op == "=" else []
+        if any(isinstance(inner, syntax.Cohort | syntax.Place) for side in sides for inner in syntax.walk(side)):
             sides = []
-        found = [{both.find(name) < size for name in walk(side) if isinstance(name, Name)} for side in sides]
+        names = [[one for one in syntax.walk(side) if isinstance(one, syntax.Name)] for side in sides]
+        found = [{both.find(name) < size for name in some} for some in names]
         if found not in ([{True}, {False}], [{False}, {True}]):
-            for inner in walk(part):
-                if isinstance(inner, Call) and inner.function not in (*ROW_FUNCTIONS, *INNER):
+            for inner in syntax.walk(part):
+                if isinstance(inner, syntax.Call) and inner.function not in (*ROW_FUNCTIONS, *INNER):
                     raise not_available(inner)
             raise Refusal(
                 "ON takes equalities of the one side's values with the other's, joined by AND.",
-                where=place(part) or source.at,
+                where=syntax.place(part) or source.at,
                 cure=f"Write WHERE {called(part)} instead." if source.kind == "INNER" and words(part) is not None else
                 "Leave it out of ON: write it in WHERE, or in a subquery of the one side.",
             )
@@ -175,7 +163,8 @@ def _pairs(source: Join, one: Names, other: Names) -> list[tuple[Syntax, Syntax]
 
 
 def _one_type(
-    source: Join, types: tuple[str, str], parts: tuple[Syntax, Syntax], one: Scene, other: Scene | PublicRows
+    source: syntax.Join, types: tuple[str, str], parts: tuple[syntax.Syntax, syntax.Syntax], one: Scene,
+    other: Scene | PublicRows,
 ) -> None:
     """Refuse to compare values of two types. Raises Refusal."""
     told = _told(one, parts[0]), _told(other, parts[1])
@@ -184,48 +173,54 @@ def _one_type(
     except Refusal as refused:
         if not source.using or source.one_type:
             raise
-        again = chain("AND", [Binary("=", _qualified(one, name), Cast(_qualified(other, name), SQL_TYPES[types[0]])
-                                     if (name, name) == parts and types[0] in SQL_TYPES else _qualified(other, name))
-                              for name in source.using])
+        pairs = []
+        for name in source.using:
+            right: syntax.Syntax = _qualified(other, name)
+            if (name, name) == parts and types[0] in SQL_TYPES:
+                right = syntax.Cast(right, SQL_TYPES[types[0]])
+            pairs.append(syntax.Binary("=", _qualified(one, name), right))
+        again = syntax.chain("AND", [*pairs])
         put = f"ON {words(again) or '...'}"
         raise Refusal(refused.what, where=source.at, cure=f"Write {put}.", mends=_in_place_of_using(source, put)) \
             from None
 
 
-def _qualified(side: Scene | PublicRows, name: Name) -> Name:
+def _qualified(side: Scene | PublicRows, name: syntax.Name) -> syntax.Name:
     """The column with its table before it."""
     index = side.names.find(name)
     before = next(part.name for part in side.names.parts if any(index == at for _, at in part.columns))
-    return Name(name.column, name.quoted, before, before is not None and quote(before) != before)
+    return syntax.Name(name.column, name.quoted, before, before is not None and quote(before) != before)
 
 
-def _in_place_of_using(source: Join, put: str) -> tuple[Mend, ...]:
+def _in_place_of_using(source: syntax.Join, put: str) -> tuple[Mend, ...]:
     return (Mend(put, f"USING ({', '.join(expression(name) for name in source.using)})"),)
 
 
-def _with_units(source: Join, one: Scene, other: Scene) -> tuple[Mend, ...]:
+def _with_units(source: syntax.Join, one: Scene, other: Scene) -> tuple[Mend, ...]:
     """The join with the two units among what it compares."""
-    units = Binary("=", _unit_of(one), _unit_of(other))
+    units = syntax.Binary("=", _unit_of(one), _unit_of(other))
     if source.using:
-        pairs: list[Syntax] = [Binary("=", _qualified(one, name), _qualified(other, name)) for name in source.using]
-        return _in_place_of_using(source, f"ON {expression(chain('AND', [*pairs, units]))}")
+        pairs: list[syntax.Syntax] = [
+            syntax.Binary("=", _qualified(one, name), _qualified(other, name)) for name in source.using
+        ]
+        return _in_place_of_using(source, f"ON {expression(syntax.chain('AND', [*pairs, units]))}")
     if source.on is None or words(source.on) is None:
         return ()
-    return (Mend(expression(chain("AND", [*leaves(source.on, "AND"), units])), expression(source.on)),)
+    return (Mend(expression(syntax.chain("AND", [*leaves(source.on, "AND"), units])), expression(source.on)),)
 
 
-def _unit_of(side: Scene) -> Name:
+def _unit_of(side: Scene) -> syntax.Name:
     """The unit with its table before it."""
     unit = side.facts.unit
     for part in side.names.parts:
         for title, index in part.columns:
             if index == unit:
-                return Name(title, quote(title) != title, part.name, part.name is not None and
-                            quote(part.name) != part.name)
-    return Name(side.table.columns[unit or 0].name, True)
+                return syntax.Name(title, quote(title) != title, part.name, part.name is not None and
+                                   quote(part.name) != part.name)
+    return syntax.Name(side.table.columns[unit or 0].name, True)
 
 
-def _several(source: Join, other: Scene, compared: set[int]) -> Refusal:
+def _several(source: syntax.Join, other: Scene, compared: set[int]) -> Refusal:
     """The refusal of a right side with several rows of a unit, with the subquery that has one."""
     part, unit = other.names.parts[0], other.facts.unit
     titles = {index: title for title, index in part.columns}
@@ -235,7 +230,7 @@ def _several(source: Join, other: Scene, compared: set[int]) -> Refusal:
               if index != unit and index not in compared][:2]
     name, inside = part.name or other.table.name, from_text(source.right)
     put = f"(SELECT {', '.join([*keys, *picked])} FROM {inside} GROUP BY {', '.join(keys)}) AS {quote(name)}"
-    if isinstance(source.right, Named):
+    if isinstance(source.right, syntax.Named):
         put = put.replace(f" FROM {inside} GROUP", f" FROM {quote(other.table.name)} GROUP")
     return Refusal(
         f"a person may have several rows in {show(name)}, so a row could become many.", where=source.at,
@@ -244,9 +239,9 @@ def _several(source: Join, other: Scene, compared: set[int]) -> Refusal:
     )
 
 
-def _told(side: Scene | PublicRows, part: Syntax) -> str:
+def _told(side: Scene | PublicRows, part: syntax.Syntax) -> str:
     """What is compared, a column with its table before it."""
-    if not isinstance(part, Name):
+    if not isinstance(part, syntax.Name):
         return called(part)
     index = side.names.find(part)
     if isinstance(side, PublicRows):

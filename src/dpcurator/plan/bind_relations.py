@@ -12,30 +12,10 @@ from dataclasses import replace
 
 from dpcurator.catalog.model import Catalog
 from dpcurator.errors import Refusal
+from dpcurator.language import question as syntax
 from dpcurator.language.functions import ROW_FUNCTIONS
 from dpcurator.language.functions.function import LONGEST
 from dpcurator.language.names import quote, show
-from dpcurator.language.question import (
-    Call,
-    Cohort,
-    Everything,
-    From,
-    Inner,
-    Item,
-    Join,
-    Literally,
-    Name,
-    Named,
-    Place,
-    Query,
-    Select,
-    Syntax,
-    inside,
-    place,
-    walk,
-    weigh,
-    with_parts,
-)
 from dpcurator.language.rows import Field
 from dpcurator.plan.bind_cohorts import mark as mark_cohorts
 from dpcurator.plan.bind_joins import joined
@@ -50,38 +30,38 @@ class _Subqueries:
     """What joins and cohorts bind their subqueries with."""
 
     def query(
-        self, query: Query, catalog: Catalog, at: str, seen: Callable[[Scene], None] | None = None
+        self, query: syntax.Query, catalog: Catalog, at: str, seen: Callable[[Scene], None] | None = None
     ) -> Scene:
-        return subquery(query, catalog, at, seen) if isinstance(query, Select) else _query(query, catalog, at)
+        return subquery(query, catalog, at, seen) if isinstance(query, syntax.Select) else _query(query, catalog, at)
 
-    def source(self, source: From, catalog: Catalog, aggregates: Collection[str]) -> Scene:
+    def source(self, source: syntax.From, catalog: Catalog, aggregates: Collection[str]) -> Scene:
         return scene_of(source, catalog, aggregates)
 
 
 _SUBQUERIES = _Subqueries()
 
 
-def mark(scene: Scene, parts: Iterable[Syntax]) -> None:
+def mark(scene: Scene, parts: Iterable[syntax.Syntax]) -> None:
     """Bind the cohorts of these expressions, each as one more column. Raises Refusal."""
     mark_cohorts(scene, parts, _SUBQUERIES)
 
 
-def scene_of(source: From, catalog: Catalog, aggregates: Collection[str]) -> Scene:
+def scene_of(source: syntax.From, catalog: Catalog, aggregates: Collection[str]) -> Scene:
     """What FROM says. Raises Refusal."""
-    if isinstance(source, Named):
+    if isinstance(source, syntax.Named):
         return stored(source, catalog, aggregates)
-    if isinstance(source, Inner):
+    if isinstance(source, syntax.Inner):
         made = _query(source.query, catalog, source.at)
         columns = tuple(one for part in made.names.parts for one in part.columns)
         return replace(made, names=Names((Part(source.alias, columns),)), aggregates=aggregates)
-    if isinstance(source, Join):
+    if isinstance(source, syntax.Join):
         return joined(source, catalog, aggregates, _SUBQUERIES)
     raise Refusal("this is not available in FROM.", cure="FROM takes a table of the catalog, or a subquery.")
 
 
-def _query(query: Query, catalog: Catalog, at: str) -> Scene:
+def _query(query: syntax.Query, catalog: Catalog, at: str) -> Scene:
     """The rows of a subquery, under the titles of its columns. Raises Refusal."""
-    if isinstance(query, Select):
+    if isinstance(query, syntax.Select):
         return subquery(query, catalog, at)
     made = _query(query.parts[0], catalog, at)
     for part in query.parts[1:]:
@@ -120,29 +100,29 @@ def _put_together(one: Scene, other: Scene, at: str) -> Scene:
 
 
 def subquery(
-    query: Select, catalog: Catalog, at: str, seen: Callable[[Scene], None] | None = None
+    query: syntax.Select, catalog: Catalog, at: str, seen: Callable[[Scene], None] | None = None
 ) -> Scene:
     """A SELECT inside another: its rows, under the titles of its columns. Raises Refusal."""
     scene = scene_of(query.source, catalog, INNER)
     if seen is not None:
         seen(scene)
-    items = [made for item in query.items for made in (_everything(item, scene, at) if isinstance(item, Everything)
-                                                       else [item])]
+    items = [made for item in query.items
+             for made in (_everything(item, scene, at) if isinstance(item, syntax.Everything) else [item])]
     qualify = None if query.qualify is None else _with_titles(query.qualify, items, scene)
     parts = [item.part for item in items] + ([] if qualify is None else [qualify])
     clauses = [one for one in (*parts, *query.group_by, query.where, query.having) if one is not None]
     for part in clauses:
-        weigh(part)
+        syntax.weigh(part)
     mark(scene, clauses)
     if query.where is not None:
         scene.where(query.where)
-    calls = list(dict.fromkeys(one for part in (*parts, query.having) if part is not None for one in walk(part)
-                               if isinstance(one, Call) and one.function in INNER))
+    calls = list(dict.fromkeys(one for part in (*parts, query.having) if part is not None for one in syntax.walk(part)
+                               if isinstance(one, syntax.Call) and one.function in INNER))
     if query.group_by or calls or query.distinct or query.having is not None:
         keys = [_named_key(key, items, scene) for key in query.group_by]
         if query.distinct and not (query.group_by or calls):
             keys = parts
-            if any(isinstance(one, Place) for part in parts for one in walk(part)):
+            if any(isinstance(one, syntax.Place) for part in parts for one in syntax.walk(part)):
                 raise Refusal("ROW_NUMBER() beside SELECT DISTINCT is not available.", where=at,
                               cure="Write SELECT DISTINCT in a subquery of its own.")
         elif query.distinct and not {scene.placed(key) for key in keys} <= {scene.placed(item.part) for item in items}:
@@ -160,8 +140,9 @@ def subquery(
 
 
 def _grouped(
-    scene: Scene, keys: Sequence[Syntax], calls: Sequence[Call], parts: Sequence[Syntax], query: Select, at: str
-) -> tuple[Scene, list[Syntax], Syntax | None]:
+    scene: Scene, keys: Sequence[syntax.Syntax], calls: Sequence[syntax.Call], parts: Sequence[syntax.Syntax],
+    query: syntax.Select, at: str,
+) -> tuple[Scene, list[syntax.Syntax], syntax.Syntax | None]:
     """The rows of each unit and key as one; what is asked of them, in names of the result. Raises Refusal."""
     unit, table = scene.facts.unit, scene.table
     owner = quote(table.unit or "")
@@ -174,7 +155,7 @@ def _grouped(
         what = "SELECT DISTINCT" if query.distinct else "GROUP BY"
         raise Refusal(
             f"{what} in a subquery goes by the unit, {owner}: numbers of several units together are a release.",
-            where=at or next((place(key) for key in keys), ""),
+            where=at or next((syntax.place(key) for key in keys), ""),
             cure=f"Add {owner} to it; or ask the inner question by itself, and work on its answer, which is free.",
         )
     others = [key for key in dict.fromkeys(keys) if not scene.is_unit(key)]
@@ -188,35 +169,36 @@ def _grouped(
     check_size(relation)
     operands = [scene.reader("SELECT").value(key) for key in others]
 
-    def put(part: Syntax) -> Syntax:
+    def put(part: syntax.Syntax) -> syntax.Syntax:
         """The part with names of the result where keys and aggregates stand."""
-        if isinstance(part, Call) and part in calls:
-            return Name(f"#{1 + len(made) + calls.index(part)}", True)
+        if isinstance(part, syntax.Call) and part in calls:
+            return syntax.Name(f"#{1 + len(made) + calls.index(part)}", True)
         if scene.is_unit(part):
-            return Name("#0", True)
+            return syntax.Name("#0", True)
         if part in others:
-            return Name(f"#{1 + others.index(part)}", True)
-        if isinstance(part, Name | Cohort):
+            return syntax.Name(f"#{1 + others.index(part)}", True)
+        if isinstance(part, syntax.Name | syntax.Cohort):
             index, column = scene.column(part)
             for number, typed in enumerate(operands):
                 if typed.part == Field(index, column.kind):
-                    return Name(f"#{1 + number}", True)
+                    return syntax.Name(f"#{1 + number}", True)
             raise Refusal(
-                f"{quote(column.name)} is neither in GROUP BY of the subquery nor in an aggregate.", where=place(part),
+                f"{quote(column.name)} is neither in GROUP BY of the subquery nor in an aggregate.",
+                where=syntax.place(part),
                 cure=f"Write {'BOOL_OR' if column.type == 'boolean' else 'MIN'}({called(part)}), or group by it too.",
             )
-        if isinstance(part, Call) and part.function not in ROW_FUNCTIONS:
+        if isinstance(part, syntax.Call) and part.function not in ROW_FUNCTIONS:
             raise Refusal(
                 f"the function {part.function} is not available in a subquery.", where=part.at,
                 cure=f"Aggregates of a subquery: {', '.join(INNER)}.",
             )
-        inner = inside(part)
-        return with_parts(part, [put(one) for one in inner]) if inner else part
+        inner = syntax.inside(part)
+        return syntax.with_parts(part, [put(one) for one in inner]) if inner else part
 
     return result, [put(part) for part in parts], None if query.having is None else put(query.having)
 
 
-def _titled(scene: Scene, items: Sequence[tuple[str, Syntax]]) -> Scene:
+def _titled(scene: Scene, items: Sequence[tuple[str, syntax.Syntax]]) -> Scene:
     """The scene with these columns alone, under these titles; what is no column yet is computed. Raises Refusal."""
     reader = scene.reader("SELECT")
     places: list[tuple[str, int]] = []
@@ -235,20 +217,21 @@ def _titled(scene: Scene, items: Sequence[tuple[str, Syntax]]) -> Scene:
         if scene.table.columns[index].kind == "text" and scene.table.columns[index].letters > LONGEST:
             raise Refusal(
                 f"{show(title)} could have {scene.table.columns[index].letters:,} letters, counted from the max_length "
-                f"of texts: the limit is {LONGEST:,}.", where=place(part), cure=f"Write LEFT({called(part)}, 100).",
+                f"of texts: the limit is {LONGEST:,}.", where=syntax.place(part),
+                cure=f"Write LEFT({called(part)}, 100).",
             )
     return replace(scene, names=Names((Part(None, tuple(places)),)), marks={})
 
 
-def _named_key(key: Syntax, items: Sequence[Item], scene: Scene) -> Syntax:
+def _named_key(key: syntax.Syntax, items: Sequence[syntax.Item], scene: Scene) -> syntax.Syntax:
     """GROUP BY 1 and GROUP BY alias mean an item; a column of that name comes first."""
-    if isinstance(key, Literally):
+    if isinstance(key, syntax.Literally):
         value = key.value
         if isinstance(value, bool | str) or value is None or value.denominator != 1 or not 1 <= value <= len(items):
             raise Refusal(
                 f"GROUP BY takes a column, an alias or a position from 1 to {len(items)}.", cure="Name the column.")
         return items[int(value) - 1].part
-    if isinstance(key, Name) and key.table is None and not scene.names.has(key):
+    if isinstance(key, syntax.Name) and key.table is None and not scene.names.has(key):
         named = [item for item in items if item.alias is not None
                  and (item.alias == key.column if key.quoted else item.alias.lower() == key.column.lower())]
         if len(named) == 1:
@@ -256,15 +239,15 @@ def _named_key(key: Syntax, items: Sequence[Item], scene: Scene) -> Syntax:
     return key
 
 
-def _with_titles(part: Syntax, items: Sequence[Item], scene: Scene) -> Syntax:
+def _with_titles(part: syntax.Syntax, items: Sequence[syntax.Item], scene: Scene) -> syntax.Syntax:
     """QUALIFY may call a number by its alias; a column of that name comes first."""
-    if isinstance(part, Name):
+    if isinstance(part, syntax.Name):
         return _named_key(part, items, scene)
-    within = inside(part)
-    return with_parts(part, [_with_titles(one, items, scene) for one in within]) if within else part
+    within = syntax.inside(part)
+    return syntax.with_parts(part, [_with_titles(one, items, scene) for one in within]) if within else part
 
 
-def _everything(item: Everything, scene: Scene, at: str) -> list[Item]:
+def _everything(item: syntax.Everything, scene: Scene, at: str) -> list[syntax.Item]:
     """The columns that * means, in order. Raises Refusal."""
     parts = [part for part in scene.names.parts if item.table is None or _is_part(part, item)]
     if not parts:
@@ -278,15 +261,16 @@ def _everything(item: Everything, scene: Scene, at: str) -> list[Item]:
     found = []
     for part in parts:
         columns = part.free() if item.table is None else iter(part.columns)
-        found += [Item(Name(title, True, part.name, part.name is not None), title, title) for title, _ in columns]
+        names = [syntax.Name(title, True, part.name, part.name is not None) for title, _ in columns]
+        found += [syntax.Item(name, name.column, name.column) for name in names]
     return found
 
 
-def _is_part(part: Part, item: Everything) -> bool:
+def _is_part(part: Part, item: syntax.Everything) -> bool:
     written = item.table or ""
     return part.name is not None and (
         part.name == written if item.table_quoted else part.name.lower() == written.lower())
 
 
-def _title(item: Item) -> str:
+def _title(item: syntax.Item) -> str:
     return item.alias if item.alias is not None else item.label

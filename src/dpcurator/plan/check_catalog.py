@@ -14,43 +14,27 @@ from dpcurator.language.intervals import bounds
 from dpcurator.language.rows import Expression, Field, Operand, fields
 from dpcurator.language.rows import walk as parts_of
 from dpcurator.language.spelling import spelled
+from dpcurator.plan import relations
 from dpcurator.plan.limits import check, finishing
 from dpcurator.plan.nodes import KeyColumn, Measured, Plan, measured_of
 from dpcurator.plan.public_keys import digest_of, same_in_a_unit, selectable
 from dpcurator.plan.relation_facts import facts, least_units, public_table
-from dpcurator.plan.relations import (
-    Computed,
-    Fold,
-    InCohort,
-    InPublic,
-    JoinOnUnit,
-    JoinPublic,
-    Made,
-    Numbered,
-    PerUnit,
-    Relation,
-    Rows,
-    UnionAll,
-    Where,
-    below,
-    leaves,
-    walk,
-)
 from dpcurator.plan.ruled_out import keys_meant
 
 
 def disagreement(plan: Plan, catalog: Catalog) -> str | None:
     """The first public fact of the plan that the catalog does not declare, in words; None when there is none."""
     source = plan.source.source.source
-    for rows in leaves(source):
+    for rows in relations.leaves(source):
         if wrong := _table(rows, catalog):
             return wrong
-    if any(rows.unit is None for rows in leaves(source)) and (plan.source.max_rows, plan.source.max_groups) != (1, 1):
+    no_unit = any(rows.unit is None for rows in relations.leaves(source))
+    if no_unit and (plan.source.max_rows, plan.source.max_groups) != (1, 1):
         return "a row that is a unit is one row in one group"
     if not plan.source.source.listed and plan.source.source.min_units < least_units(source, catalog):
         return "groups of fewer units may be shown than the catalog lets be"
     try:
-        if wrong := next((wrong for node in walk(source) if (wrong := _relation(node, catalog))), None):
+        if wrong := next((wrong for node in relations.walk(source) if (wrong := _relation(node, catalog))), None):
             return wrong
         table = facts(source, catalog).table
         return _measured(plan, table) or _keys(plan, table, catalog) or _work(plan, table)
@@ -58,7 +42,7 @@ def disagreement(plan: Plan, catalog: Catalog) -> str | None:
         return "an expression of the plan is none"
 
 
-def _table(rows: Rows, catalog: Catalog) -> str | None:
+def _table(rows: relations.Rows, catalog: Catalog) -> str | None:
     table = next((table for table in catalog.tables if table.name == rows.table), None)
     if table is None or not table.private:
         return "the catalog has no such private table"
@@ -73,24 +57,24 @@ def _table(rows: Rows, catalog: Catalog) -> str | None:
     return None
 
 
-def _relation(node: Relation, catalog: Catalog) -> str | None:
+def _relation(node: relations.Relation, catalog: Catalog) -> str | None:
     """What a node says of the columns of those below it, which `facts` says too."""
-    if isinstance(node, Where):
+    if isinstance(node, relations.Where):
         table = facts(node.source, catalog).table
         if not of_table(node.predicate, table):
             return "WHERE looks at other columns"
         named = tuple(table.columns[index].name for index in sorted(fields(node.predicate)))
         return None if named == node.columns else "WHERE names other columns"
-    if isinstance(node, InCohort | JoinOnUnit):
-        mine, other = (facts(side, catalog) for side in below(node))
+    if isinstance(node, relations.InCohort | relations.JoinOnUnit):
+        mine, other = (facts(side, catalog) for side in relations.below(node))
         pairs = [(mine.unit or 0, other.unit or 0)]
-        if isinstance(node, JoinOnUnit):
+        if isinstance(node, relations.JoinOnUnit):
             pairs += zip(node.on, node.other_on, strict=True)
             if other.unique is None or not other.unique <= set(node.other_on):
                 return "a join may find several rows"
         types = [(mine.table.columns[a].type, other.table.columns[b].type) for a, b in pairs]
         return None if all(a == b for a, b in types) else "units or columns of two types are compared"
-    if isinstance(node, InPublic):
+    if isinstance(node, relations.InPublic):
         table, public = facts(node.source, catalog).table, public_table(node.table, catalog)
         if not all(_is_made(one, table) for one in node.here) or not all(_is_made(one, public) for one in node.there):
             return "what is looked up in a public table is made of other columns"
@@ -98,17 +82,17 @@ def _relation(node: Relation, catalog: Catalog) -> str | None:
             return "the condition on a public table looks at other columns"
         pairs_ = zip(node.here, node.there, strict=True)
         return None if all(a.type == b.type for a, b in pairs_) else "columns of two types are compared"
-    if isinstance(node, UnionAll):
-        mine, other = (facts(side, catalog) for side in below(node))
+    if isinstance(node, relations.UnionAll):
+        mine, other = (facts(side, catalog) for side in relations.below(node))
         pairs = [(mine.unit or 0, other.unit or 0), *zip(node.columns, node.other_columns, strict=True)]
         alike = all(mine.table.columns[a].type == other.table.columns[b].type for a, b in pairs)
         return None if alike else "columns of two types are put together"
-    if isinstance(node, Numbered):
+    if isinstance(node, relations.Numbered):
         table = facts(node.source, catalog).table
         ordered = all(of_table(one.part, table) for one in node.along)
         made_here = ordered and all(_is_made(one, table) for one in node.keys) and node.at == len(table.columns)
         return None if made_here else "rows are numbered by other columns"
-    if isinstance(node, JoinPublic):
+    if isinstance(node, relations.JoinPublic):
         mine_, public = facts(node.source, catalog).table.columns, public_table(node.table, catalog)
         if not all(_is_made(one, public) for one in node.made):
             return "what is looked up in a public table is made of other columns"
@@ -117,21 +101,24 @@ def _relation(node: Relation, catalog: Catalog) -> str | None:
             return "columns of two types are compared"
         unique = any(index < len(public.columns) and public.columns[index].unique for index in node.other_on)
         return None if node.single == unique else "a public table has rows that it has not"
-    if isinstance(node, Computed | PerUnit):
+    if isinstance(node, relations.Computed | relations.PerUnit):
         table = facts(node.source, catalog).table
-        made: tuple[Made | Fold, ...] = node.columns if isinstance(node, Computed) else (*node.keys, *node.folds)
+        made: tuple[relations.Made | relations.Fold, ...] = (
+            node.columns if isinstance(node, relations.Computed) else (*node.keys, *node.folds)
+        )
         for one in made:
             if not _is_made(one, table):
                 return f"{one.name!r} of a subquery is made of other columns"
     return None
 
 
-def _is_made(one: Made | Fold, table: Table) -> bool:
+def _is_made(one: relations.Made | relations.Fold, table: Table) -> bool:
     """Whether it is of the table's columns, of the type that follows from them, and within their bounds."""
-    parts = [one.part] if isinstance(one, Made) else [one.part, one.by]
+    parts = [one.part] if isinstance(one, relations.Made) else [one.part, one.by]
     if not all(of_table(part, table) for part in parts if part is not None) or one.type not in KINDS:
         return False
-    if isinstance(one, Made) or one.part is None or one.function in ("least", "greatest", "arg_least", "arg_greatest"):
+    some_row = ("least", "greatest", "arg_least", "arg_greatest")
+    if isinstance(one, relations.Made) or one.part is None or one.function in some_row:
         kind = one.part.kind if one.part is not None else "integer"
         if isinstance(one.part, Field):
             type = table.columns[one.part.index].type

@@ -7,21 +7,9 @@ from __future__ import annotations
 
 from dpcurator.catalog.model import Catalog
 from dpcurator.numbers.text_table import printable
+from dpcurator.plan import relations
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.relation_facts import order_of
-from dpcurator.plan.relations import (
-    Computed,
-    InCohort,
-    InPublic,
-    JoinOnUnit,
-    JoinPublic,
-    Numbered,
-    PerUnit,
-    Relation,
-    Rows,
-    UnionAll,
-    Where,
-)
 from dpcurator.plan.shown_name import in_sql
 
 
@@ -49,40 +37,40 @@ def plan_lines(plan: Plan, catalog: Catalog) -> list[str]:
     return [printable(line) for line in lines]
 
 
-def relation_lines(node: Relation, catalog: Catalog) -> list[str]:
+def relation_lines(node: relations.Relation, catalog: Catalog) -> list[str]:
     """What rows are made of, innermost first; what is beside them is indented."""
 
-    def lines(one: Relation) -> list[str]:
+    def lines(one: relations.Relation) -> list[str]:
         return relation_lines(one, catalog)
 
     match node:
-        case Rows(table, unit):
+        case relations.Rows(table, unit):
             owner = f"a unit's by {unit}" if unit is not None else "each one a unit"
             owner += ", at most one each" if node.one_row else ""
             return [f"rows of {table}, {owner}"]
-        case Where(source, _, columns):
+        case relations.Where(source, _, columns):
             return [*lines(source), f"where: a condition on {', '.join(columns) or 'no column'}"]
-        case InCohort(source, among):
+        case relations.InCohort(source, among):
             beside = [f"  {line}" for line in lines(among)]
             return [*lines(source), "marked: whether the unit has a row in", *beside]
-        case InPublic(source, table, here, there, predicate):
+        case relations.InPublic(source, table, here, there, predicate):
             which = "" if predicate is None else ", in rows that meet a condition"
             what, listed = (", ".join(one.name for one in some) for some in (here, there))
             return [*lines(source), f"marked: {what} is in {listed} of {table}, which is public{which}"]
-        case JoinPublic(source, table):
+        case relations.JoinPublic(source, table):
             return [*lines(source), f"joined to the rows of {table}, which are public"]
-        case JoinOnUnit(source, other):
+        case relations.JoinOnUnit(source, other):
             beside = [f"  {line}" for line in lines(other)]
             return [*lines(source), "joined on the unit, to at most one row each of", *beside]
-        case UnionAll(source, other):
+        case relations.UnionAll(source, other):
             beside = [f"  {line}" for line in lines(other)]
             return [*lines(source), "together with the rows of", *beside]
-        case Numbered(source, _, keys):
+        case relations.Numbered(source, _, keys):
             whose, order = ", ".join(["the unit", *(one.name for one in keys)]), in_sql(order_of(node, catalog))
             return [*lines(source), f"numbered among the rows of {whose}, in order of {order}"]
-        case Computed(source, columns_):
+        case relations.Computed(source, columns_):
             return [*lines(source), f"computed of each row: {', '.join(one.name for one in columns_)}"]
-        case PerUnit(source, keys, folds):
+        case relations.PerUnit(source, keys, folds):
             by = ", ".join(["the unit", *(one.name for one in keys)])
             what = ", ".join(one.name for one in folds) or "nothing more"
             return [*lines(source), f"one row for {by}, from its own rows: {what}"]

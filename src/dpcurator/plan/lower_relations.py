@@ -15,6 +15,7 @@ from typing import Any, Final
 from dpcurator.catalog.model import MAX_LENGTH, Catalog, Column
 from dpcurator.errors import Misconfigured
 from dpcurator.language.rows import Field, Operand, fields, moved, moved_condition
+from dpcurator.plan import relations
 from dpcurator.plan.core_relations import (
     Both,
     Columns,
@@ -32,21 +33,6 @@ from dpcurator.plan.core_relations import (
     columns_of,
 )
 from dpcurator.plan.relation_facts import facts, public_table
-from dpcurator.plan.relations import (
-    Computed,
-    Fold,
-    InCohort,
-    InPublic,
-    JoinOnUnit,
-    JoinPublic,
-    Numbered,
-    PerUnit,
-    Relation,
-    Rows,
-    UnionAll,
-    Where,
-    public_expressions_of,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +43,7 @@ class Placed:
     place: dict[int, int]
 
 
-def physical(node: Rows, catalog: Catalog) -> str:
+def physical(node: relations.Rows, catalog: Catalog) -> str:
     """The name under which a table is stored."""
     for number, table in enumerate(catalog.tables):
         if table.name == node.table:
@@ -65,7 +51,7 @@ def physical(node: Rows, catalog: Catalog) -> str:
     raise Misconfigured(f"the catalog has no table {node.table!r}.")
 
 
-def sources(node: Rows, used: Iterable[int], catalog: Catalog) -> tuple[Source, ...]:
+def sources(node: relations.Rows, used: Iterable[int], catalog: Catalog) -> tuple[Source, ...]:
     """Stored columns; a missing unit stays missing whatever its column declares, for its rows are left out."""
     columns = facts(node, catalog).table.columns
     return tuple(_source(index, columns[index], node.unit_index) for index in used)
@@ -76,7 +62,7 @@ def _source(index: int, column: Column, unit: int | None) -> Source:
     return Source(f"c{index}", column.kind, None if index == unit else column.missing, letters)
 
 
-def lowered_relation(node: Relation, used: set[int], catalog: Catalog) -> Placed:
+def lowered_relation(node: relations.Relation, used: set[int], catalog: Catalog) -> Placed:
     """The relation with at least these of its columns, and its unit."""
     rule = RULES.get(type(node))
     if rule is None:
@@ -85,19 +71,19 @@ def lowered_relation(node: Relation, used: set[int], catalog: Catalog) -> Placed
     return found
 
 
-def _rows(node: Rows, used: set[int], catalog: Catalog) -> Placed:
+def _rows(node: relations.Rows, used: set[int], catalog: Catalog) -> Placed:
     read = sorted(used if node.unit_index is None else {*used, node.unit_index})
     place = {index: position for position, index in enumerate(read)}
     unit = None if node.unit_index is None else place[node.unit_index]
     return Placed(Stored(physical(node, catalog), sources(node, read, catalog), unit), place)
 
 
-def _where(node: Where, used: set[int], catalog: Catalog) -> Placed:
+def _where(node: relations.Where, used: set[int], catalog: Catalog) -> Placed:
     below = lowered_relation(node.source, used | fields(node.predicate), catalog)
     return Placed(Only(below.node, moved_condition(node.predicate, below.place)), below.place)
 
 
-def _in_cohort(node: InCohort, used: set[int], catalog: Catalog) -> Placed:
+def _in_cohort(node: relations.InCohort, used: set[int], catalog: Catalog) -> Placed:
     """Where nobody looks at the column, it is not made."""
     mine, others = facts(node.source, catalog), facts(node.among, catalog)
     flag, unit, other = len(mine.table.columns), _owner(mine.unit), _owner(others.unit)
@@ -109,7 +95,7 @@ def _in_cohort(node: InCohort, used: set[int], catalog: Catalog) -> Placed:
     return Placed(made, below.place | {flag: len(columns_of(below.node))})
 
 
-def _in_public(node: InPublic, used: set[int], catalog: Catalog) -> Placed:
+def _in_public(node: relations.InPublic, used: set[int], catalog: Catalog) -> Placed:
     """Where nobody looks at the column, it is not made."""
     flag = len(facts(node.source, catalog).table.columns)
     if flag not in used:
@@ -125,9 +111,9 @@ def _in_public(node: InPublic, used: set[int], catalog: Catalog) -> Placed:
     return Placed(made, below.place | {flag: len(columns)})
 
 
-def _public_rows(node: InPublic, catalog: Catalog) -> CoreRelation:
+def _public_rows(node: relations.InPublic, catalog: Catalog) -> CoreRelation:
     """What is compared of the public rows for which the condition is true."""
-    read = sorted(set().union(*(fields(one) for one in public_expressions_of(node))))
+    read = sorted(set().union(*(fields(one) for one in relations.public_expressions_of(node))))
     place = {index: at for at, index in enumerate(read)}
     rows: CoreRelation = _stored_public(node.table, read, catalog)
     if node.predicate is not None:
@@ -142,7 +128,7 @@ def _stored_public(name: str, read: Iterable[int], catalog: Catalog) -> Stored:
     return Stored(f"t{number}", tuple(_source(index, columns[index], None) for index in read), None)
 
 
-def _computed(node: Computed, used: set[int], catalog: Catalog) -> Placed:
+def _computed(node: relations.Computed, used: set[int], catalog: Catalog) -> Placed:
     found = facts(node.source, catalog)
     mine = len(found.table.columns)
     wanted = {index: node.columns[index - mine].part for index in sorted(used) if index >= mine}
@@ -155,7 +141,7 @@ def _computed(node: Computed, used: set[int], catalog: Catalog) -> Placed:
     return Placed(made, below.place | {index: len(kept) + n for n, index in enumerate(wanted)})
 
 
-def _per_unit(node: PerUnit, used: set[int], catalog: Catalog) -> Placed:
+def _per_unit(node: relations.PerUnit, used: set[int], catalog: Catalog) -> Placed:
     """All keys are grouped by, whether or not anything looks at them; folds are made where something does."""
     unit = facts(node.source, catalog).unit
     owner = _owner(unit)
@@ -182,7 +168,7 @@ def _per_unit(node: PerUnit, used: set[int], catalog: Catalog) -> Placed:
     return Placed(Groups(Columns(below.node, tuple(columns)), first, made), place)
 
 
-def _join_on_unit(node: JoinOnUnit, used: set[int], catalog: Catalog) -> Placed:
+def _join_on_unit(node: relations.JoinOnUnit, used: set[int], catalog: Catalog) -> Placed:
     """The other side is read even where nothing of it is used: an inner join leaves rows out."""
     mine, others = facts(node.source, catalog), facts(node.other, catalog)
     size, unit, other_unit = len(mine.table.columns), _owner(mine.unit), _owner(others.unit)
@@ -199,7 +185,7 @@ def _join_on_unit(node: JoinOnUnit, used: set[int], catalog: Catalog) -> Placed:
     return Placed(Match(source.node, other.node, on, other_on, node.left), place)
 
 
-def _union_all(node: UnionAll, used: set[int], catalog: Catalog) -> Placed:
+def _union_all(node: relations.UnionAll, used: set[int], catalog: Catalog) -> Placed:
     """Both sides with the same columns: the unit, and those that are used."""
     wanted = sorted(index for index in used if index > 0)
     sides = []
@@ -213,7 +199,7 @@ def _union_all(node: UnionAll, used: set[int], catalog: Catalog) -> Placed:
     return Placed(Both(*sides), {0: 0} | {index: 1 + n for n, index in enumerate(wanted)})
 
 
-def _numbered(node: Numbered, used: set[int], catalog: Catalog) -> Placed:
+def _numbered(node: relations.Numbered, used: set[int], catalog: Catalog) -> Placed:
     """All columns are read, whether or not anything looks at them: ties are broken by them. Without the number, none
     is."""
     found = facts(node.source, catalog)
@@ -236,7 +222,7 @@ def _numbered(node: Numbered, used: set[int], catalog: Catalog) -> Placed:
     return Placed(made, {index: index for index in range(size)} | {node.at: len(columns)})
 
 
-def _join_public(node: JoinPublic, used: set[int], catalog: Catalog) -> Placed:
+def _join_public(node: relations.JoinPublic, used: set[int], catalog: Catalog) -> Placed:
     """The public table is read even where nothing of it is used: rows may be left out, or become many."""
     size = len(facts(node.source, catalog).table.columns)
     wanted = {index for index in used if index < size}
@@ -245,7 +231,8 @@ def _join_public(node: JoinPublic, used: set[int], catalog: Catalog) -> Placed:
         return source
     columns = len(public_table(node.table, catalog).columns)
     read = {index - size for index in used if index >= size} | {index for index in node.other_on if index < columns}
-    place = {index: at for at, index in enumerate(sorted(read.union(*map(fields, public_expressions_of(node)))))}
+    read = read.union(*map(fields, relations.public_expressions_of(node)))
+    place = {index: at for at, index in enumerate(sorted(read))}
     other: CoreRelation = _stored_public(node.table, place, catalog)
     if node.made:
         kept: list[Operand] = [Field(at, one.kind) for at, one in enumerate(columns_of(other))]
@@ -257,7 +244,7 @@ def _join_public(node: JoinPublic, used: set[int], catalog: Catalog) -> Placed:
     return Placed(made, source.place | {size + index: width + at for index, at in place.items()})
 
 
-def _folded(fold: Fold, column: int, by: int) -> Folded:
+def _folded(fold: relations.Fold, column: int, by: int) -> Folded:
     if fold.part is None or fold.function not in ("sum", "avg"):
         return Folded(fold.function, column, by)
     if fold.lower is None or fold.upper is None:
@@ -286,7 +273,7 @@ def _owner(unit: int | None) -> int:
 
 
 RULES: Final[dict[type, Callable[..., Any]]] = {
-    Rows: _rows, Where: _where, InCohort: _in_cohort, InPublic: _in_public,
-    Computed: _computed, PerUnit: _per_unit, JoinOnUnit: _join_on_unit, JoinPublic: _join_public,
-    UnionAll: _union_all, Numbered: _numbered,
+    relations.Rows: _rows, relations.Where: _where, relations.InCohort: _in_cohort, relations.InPublic: _in_public,
+    relations.Computed: _computed, relations.PerUnit: _per_unit, relations.JoinOnUnit: _join_on_unit,
+    relations.JoinPublic: _join_public, relations.UnionAll: _union_all, relations.Numbered: _numbered,
 }

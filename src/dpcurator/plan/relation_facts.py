@@ -21,27 +21,10 @@ from dpcurator.language.intervals import bounds
 from dpcurator.language.names import show
 from dpcurator.language.rows import Field, Operand, fields, moved
 from dpcurator.language.spelling import spelled
+from dpcurator.plan import relations
 from dpcurator.plan.core_relations import letters
 from dpcurator.plan.nodes import Plan
 from dpcurator.plan.public_keys import image, same_in_a_unit, selectable
-from dpcurator.plan.relations import (
-    Computed,
-    Fold,
-    InCohort,
-    InPublic,
-    JoinOnUnit,
-    JoinPublic,
-    Numbered,
-    PerUnit,
-    Relation,
-    Rows,
-    UnionAll,
-    Where,
-    below,
-    first_of,
-    leaves,
-    walk,
-)
 
 MOST_DEPTH: Final = 64  # nodes above each other
 MOST_NODES: Final = 256  # of one question, each counted where it stands
@@ -69,7 +52,7 @@ class Facts:
         return frozenset() if self.one_row else self.keyed if self.keyed is not None else self.present
 
 
-def _rows(node: Rows, catalog: Catalog) -> Facts:
+def _rows(node: relations.Rows, catalog: Catalog) -> Facts:
     table = next((table for table in catalog.tables if table.name == node.table and table.private), None)
     if table is None:
         raise LookupError("the catalog has no such private table")
@@ -82,9 +65,9 @@ def _rows(node: Rows, catalog: Catalog) -> Facts:
     return Facts(table, node.unit_index, node.unit is None or table.one_row_per == (), None, known)
 
 
-def _where(node: Where, catalog: Catalog) -> Facts:
+def _where(node: relations.Where, catalog: Catalog) -> Facts:
     """Of rows with number 1 there is one of a unit and the keys they were numbered by."""
-    found, first = facts(node.source, catalog), first_of(node)
+    found, first = facts(node.source, catalog), relations.first_of(node)
     if first is None:
         return found
     keys = [one.part for one in first.keys]
@@ -92,13 +75,13 @@ def _where(node: Where, catalog: Catalog) -> Facts:
     return replace(found, one_row=found.one_row or not keys, keyed=named if len(named) == len(keys) else found.keyed)
 
 
-def _in_cohort(node: InCohort, catalog: Catalog) -> Facts:
+def _in_cohort(node: relations.InCohort, catalog: Catalog) -> Facts:
     found, other = facts(node.source, catalog), facts(node.among, catalog)
     name = f"{found.table.unit} IN {other.table.name}"
     return replace(found, table=with_column(found.table, Column(name, "boolean", per_unit=True)))
 
 
-def _in_public(node: InPublic, catalog: Catalog) -> Facts:
+def _in_public(node: relations.InPublic, catalog: Catalog) -> Facts:
     found = facts(node.source, catalog)
     public_table(node.table, catalog)
     name = f"{', '.join(one.name for one in node.here)} IN {node.table}"
@@ -106,7 +89,7 @@ def _in_public(node: InPublic, catalog: Catalog) -> Facts:
     return replace(found, table=with_column(found.table, Column(name, "boolean", per_unit=same)))
 
 
-def _computed(node: Computed, catalog: Catalog) -> Facts:
+def _computed(node: relations.Computed, catalog: Catalog) -> Facts:
     found = facts(node.source, catalog)
     table = found.table
     for one in node.columns:
@@ -114,7 +97,7 @@ def _computed(node: Computed, catalog: Catalog) -> Facts:
     return replace(found, table=table)
 
 
-def _per_unit(node: PerUnit, catalog: Catalog) -> Facts:
+def _per_unit(node: relations.PerUnit, catalog: Catalog) -> Facts:
     """Without keys a unit has one row, so every column is the same in all its rows."""
     found = facts(node.source, catalog)
     if found.unit is None:
@@ -130,7 +113,7 @@ def _per_unit(node: PerUnit, catalog: Catalog) -> Facts:
     return Facts(table, 0, not node.keys, frozenset(range(1, len(node.keys) + 1)))
 
 
-def _join_on_unit(node: JoinOnUnit, catalog: Catalog) -> Facts:
+def _join_on_unit(node: relations.JoinOnUnit, catalog: Catalog) -> Facts:
     """Joined on the unit alone to one row a unit, the other side's columns are the same in all rows of a unit."""
     found, other = facts(node.source, catalog), facts(node.other, catalog)
     table = found.table
@@ -140,7 +123,7 @@ def _join_on_unit(node: JoinOnUnit, catalog: Catalog) -> Facts:
     return replace(found, table=table)
 
 
-def _join_public(node: JoinPublic, catalog: Catalog) -> Facts:
+def _join_public(node: relations.JoinPublic, catalog: Catalog) -> Facts:
     found = facts(node.source, catalog)
     table = found.table
     for column in public_table(node.table, catalog).columns:
@@ -150,7 +133,7 @@ def _join_public(node: JoinPublic, catalog: Catalog) -> Facts:
     return Facts(table, found.unit)
 
 
-def _union_all(node: UnionAll, catalog: Catalog) -> Facts:
+def _union_all(node: relations.UnionAll, catalog: Catalog) -> Facts:
     """A column, the unit too, has the values of both sides, so their bounds and keys together, where both have some."""
     found, other = facts(node.source, catalog), facts(node.other, catalog)
     if found.unit is None or other.unit is None:
@@ -184,7 +167,7 @@ def canonical_order(values: Iterable[Value]) -> tuple[Value, ...]:
     return tuple(sorted(values, key=lambda value: (value is not None, value if value is not None else 0)))
 
 
-def _numbered(node: Numbered, catalog: Catalog) -> Facts:
+def _numbered(node: relations.Numbered, catalog: Catalog) -> Facts:
     found = facts(node.source, catalog)
     if found.unit is None or node.at != len(found.table.columns):
         raise TypeError("a row that is a unit has no others, or its number is another column")
@@ -210,7 +193,7 @@ def made_column(part: Operand, name: str, type: str, table: Table) -> Column:
     return Column(name, type, found[0], found[1], keys, None, selected, long, same_in_a_unit(part, table))
 
 
-def folded_column(fold: Fold, table: Table) -> Column:
+def folded_column(fold: relations.Fold, table: Table) -> Column:
     """Values of the column itself keep its bounds and keys, an average its bounds; counts and sums have none."""
     part = fold.part
     if part is None or fold.function in ("present", "distinct", "sum"):
@@ -235,17 +218,17 @@ def _keys(part: Operand, table: Table) -> tuple[Value, ...] | None:
 
 
 RULES: Final[dict[type, Callable[..., Facts]]] = {
-    Rows: _rows, Where: _where, InCohort: _in_cohort, InPublic: _in_public,
-    Computed: _computed, PerUnit: _per_unit, JoinOnUnit: _join_on_unit, JoinPublic: _join_public,
-    UnionAll: _union_all, Numbered: _numbered,
+    relations.Rows: _rows, relations.Where: _where, relations.InCohort: _in_cohort, relations.InPublic: _in_public,
+    relations.Computed: _computed, relations.PerUnit: _per_unit, relations.JoinOnUnit: _join_on_unit,
+    relations.JoinPublic: _join_public, relations.UnionAll: _union_all, relations.Numbered: _numbered,
 }
 
 
 MOST_FOUND: Final = 512
-_FOUND: Final[dict[tuple[int, int], tuple[Relation, Catalog, tuple[Callable[..., Facts], ...], Facts]]] = {}
+_FOUND: Final[dict[tuple[int, int], tuple[relations.Relation, Catalog, tuple[Callable[..., Facts], ...], Facts]]] = {}
 
 
-def facts(node: Relation, catalog: Catalog) -> Facts:
+def facts(node: relations.Relation, catalog: Catalog) -> Facts:
     """Fold the rules over a relation. Raises LookupError where the catalog has no such table.
 
     Binding, lowering and pricing ask for the same nodes over and over: what was last found of a node is kept, by the
@@ -264,7 +247,7 @@ def facts(node: Relation, catalog: Catalog) -> Facts:
     return found
 
 
-def order_of(node: Numbered, catalog: Catalog) -> str:
+def order_of(node: relations.Numbered, catalog: Catalog) -> str:
     """By what rows are numbered, in words."""
     table = facts(node.source, catalog).table
     return ", then ".join(spelled(one.part, table) + " descending" * one.descending
@@ -291,13 +274,13 @@ def distinct_name(name: str, taken: Iterable[str]) -> str:
     return found
 
 
-def check_size(node: Relation) -> None:
+def check_size(node: relations.Relation) -> None:
     """Raise Refusal where a relation is too large, counted without walking a part twice that is one object."""
     sizes: dict[int, tuple[int, int]] = {}
     left = [node]
     while left:
         one = left[-1]
-        within = below(one)
+        within = relations.below(one)
         unknown = [inner for inner in within if id(inner) not in sizes]
         if unknown:
             left += unknown
@@ -314,29 +297,29 @@ def check_size(node: Relation) -> None:
         )
 
 
-def made_of_one(node: Relation, catalog: Catalog) -> int | None:
+def made_of_one(node: relations.Relation, catalog: Catalog) -> int | None:
     """How many rows joins with public tables make of one row, at most; None where no refresh has read that.
 
     Public facts alone say it, so that how long a question takes, and whether it ends, never hangs on whether somebody
     has a row.
     """
     match node:
-        case PerUnit(_, keys) if not keys:
+        case relations.PerUnit(_, keys) if not keys:
             return 1
-        case JoinPublic(source, table):
+        case relations.JoinPublic(source, table):
             public = public_table(table, catalog)
             most = [rows for index in node.other_on if (rows := _most(node, index, public)) is not None]
             inner = made_of_one(source, catalog)
             return max(1, min(most)) * inner if most and inner is not None else None
-        case Rows():
+        case relations.Rows():
             return 1
-        case UnionAll(source, other):
+        case relations.UnionAll(source, other):
             both = made_of_one(source, catalog), made_of_one(other, catalog)
             return None if None in both else sum(number or 0 for number in both)
     return made_of_one(node.source, catalog)
 
 
-def _most(node: JoinPublic, index: int, table: Table) -> int | None:
+def _most(node: relations.JoinPublic, index: int, table: Table) -> int | None:
     """In how many rows of the public table one value is, at most, of a column or of what is computed of one."""
     if index < len(table.columns):
         return table.columns[index].most
@@ -358,14 +341,14 @@ def _most_made(placed: Operand, column: Column) -> int | None:
     return (column.most or 0) * max(found.values(), default=0)
 
 
-def check_made(node: JoinPublic | UnionAll, catalog: Catalog, at: str) -> None:
+def check_made(node: relations.JoinPublic | relations.UnionAll, catalog: Catalog, at: str) -> None:
     """Raise Refusal where so many rows are made of one that one person could make a question slow."""
     if catalog.data_version == 0:
         return
     found = made_of_one(node, catalog)
-    name = next((show(one.table) for one in walk(node) if isinstance(one, JoinPublic)), "")
+    name = next((show(one.table) for one in relations.walk(node) if isinstance(one, relations.JoinPublic)), "")
     if found is None:
-        read = isinstance(node, JoinPublic) and all(
+        read = isinstance(node, relations.JoinPublic) and all(
             one.most is not None for one in public_table(node.table, catalog).columns)
         if read:
             raise Refusal(
@@ -393,7 +376,7 @@ def rows_known(plan: Plan, catalog: Catalog) -> int | None:
     return None if units is None else max(1, units // max(1, source.keys if source.listed else 1))
 
 
-def least_units(relation: Relation, catalog: Catalog) -> int:
+def least_units(relation: relations.Relation, catalog: Catalog) -> int:
     """Of fewer units no unlisted key is shown, as the catalog says: the largest of what its tables there declare."""
     tables = {table.name: table for table in catalog.tables}
-    return max((tables[rows.table].min_units or 1 for rows in leaves(relation)), default=1)
+    return max((tables[rows.table].min_units or 1 for rows in relations.leaves(relation)), default=1)

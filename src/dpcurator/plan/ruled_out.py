@@ -29,19 +29,9 @@ from functools import lru_cache
 from typing import Final
 
 from dpcurator.catalog.model import Column, Table, Value
+from dpcurator.language import rows
 from dpcurator.language.evaluate import truth
 from dpcurator.language.limits import Budget, cost
-from dpcurator.language.rows import (
-    AllOf,
-    Among,
-    Compare,
-    Constant,
-    Field,
-    Operand,
-    Predicate,
-    fields,
-    moved_condition,
-)
 from dpcurator.plan.nodes import KeyColumn
 from dpcurator.plan.public_keys import image
 from dpcurator.plan.relations import Relation, Where
@@ -52,11 +42,11 @@ EXACT: Final = 2**52
 _TURNED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
-def image_in(part: Operand, table: Table, relation: Relation) -> tuple[Value, ...] | None:
+def image_in(part: rows.Operand, table: Table, relation: Relation) -> tuple[Value, ...] | None:
     """The keys of GROUP BY `part` over these rows, as `public_keys.image`, without those that WHERE rules out."""
     whole = image(part, table)
-    narrower = within(table, relation, alone=isinstance(part, Field)) if whole is not None else table
-    return whole if all(narrower.columns[n] is table.columns[n] for n in fields(part)) else image(part, narrower)
+    narrower = within(table, relation, alone=isinstance(part, rows.Field)) if whole is not None else table
+    return whole if all(narrower.columns[n] is table.columns[n] for n in rows.fields(part)) else image(part, narrower)
 
 
 def keys_meant(key: KeyColumn, table: Table, relation: Relation) -> tuple[Value, ...] | None:
@@ -72,15 +62,15 @@ def within(table: Table, relation: Relation, *, alone: bool) -> Table:
         return table
     columns = list(table.columns)
     for part in _conditions(relation.predicate):
-        used = fields(part)
+        used = rows.fields(part)
         if len(used) == 1:
             (index,) = used
             columns[index] = _narrowed(part, index, columns[index], alone)
     return replace(table, columns=tuple(columns))
 
 
-def _conditions(predicate: Predicate) -> Iterator[Predicate]:
-    if isinstance(predicate, AllOf):
+def _conditions(predicate: rows.Predicate) -> Iterator[rows.Predicate]:
+    if isinstance(predicate, rows.AllOf):
         for part in predicate.parts:
             yield from _conditions(part)
     else:
@@ -88,38 +78,38 @@ def _conditions(predicate: Predicate) -> Iterator[Predicate]:
 
 
 @lru_cache(maxsize=256)
-def _narrowed(part: Predicate, index: int, column: Column, alone: bool) -> Column:
+def _narrowed(part: rows.Predicate, index: int, column: Column, alone: bool) -> Column:
     """What is known of a column where the condition, which looks at it alone, is true; itself where that is no more."""
     both = column.type == "boolean" and column.keys is None and not column.unknown_keys
     keys = (0, 1) if both else column.keys
     if keys is None:
         return _between(part, column)
-    if not alone and not (both and truth(moved_condition(part, {index: 0}), (None,)) is not True):
+    if not alone and not (both and truth(rows.moved_condition(part, {index: 0}), (None,)) is not True):
         return column  # rows may have other values, or a missing one
     if len(keys) > MOST or (column.kind == "float" and not _beside_constants(part)):
         return column
     longest = max((len(key) for key in keys if isinstance(key, str)), default=0)
     if not Budget(STEPS).affords(len(keys), cost(part, lambda _: longest)):
         return column
-    placed = moved_condition(part, {index: 0})
+    placed = rows.moved_condition(part, {index: 0})
     left = tuple(key for key in keys if truth(placed, (key,)) is True)
     return column if len(left) == len(keys) else replace(column, keys=left)
 
 
-def _beside_constants(part: Predicate) -> bool:
+def _beside_constants(part: rows.Predicate) -> bool:
     """Whether a column by itself is compared with constants."""
-    if isinstance(part, Among):
-        return isinstance(part.operand, Field)
-    sides = {type(part.left), type(part.right)} if isinstance(part, Compare) else set()
-    return sides == {Field, Constant}
+    if isinstance(part, rows.Among):
+        return isinstance(part.operand, rows.Field)
+    sides = {type(part.left), type(part.right)} if isinstance(part, rows.Compare) else set()
+    return sides == {rows.Field, rows.Constant}
 
 
-def _between(part: Predicate, column: Column) -> Column:
+def _between(part: rows.Predicate, column: Column) -> Column:
     """Its bounds where it is compared with a number within them."""
-    if column.lower is None or column.upper is None or not isinstance(part, Compare):
+    if column.lower is None or column.upper is None or not isinstance(part, rows.Compare):
         return column
     for one, other, op in ((part.left, part.right, part.op), (part.right, part.left, _TURNED.get(part.op, part.op))):
-        value = other.value if isinstance(one, Field) and isinstance(other, Constant) else None
+        value = other.value if isinstance(one, rows.Field) and isinstance(other, rows.Constant) else None
         if not isinstance(value, int | float) or not math.isfinite(value):
             continue
         if abs(value) > EXACT and (isinstance(value, float) or column.kind == "float"):

@@ -11,22 +11,9 @@ from typing import Final, Protocol
 
 from dpcurator.catalog.model import EACH_ROW, Catalog, Column, Table
 from dpcurator.errors import Mend, Refusal
+from dpcurator.language import question as syntax
 from dpcurator.language.expressions import Reader
 from dpcurator.language.names import find, quote, show
-from dpcurator.language.question import (
-    Cohort,
-    From,
-    Name,
-    Named,
-    Place,
-    Query,
-    Syntax,
-    chain,
-    inside,
-    place,
-    walk,
-    with_parts,
-)
 from dpcurator.language.render import expression, words
 from dpcurator.language.rows import Field, Predicate, fields
 from dpcurator.language.typed import Typed, own_type
@@ -47,7 +34,7 @@ class Scene:
     relation: Relation
     names: Names
     aggregates: Collection[str] = ()
-    marks: dict[Cohort | Place, int] = field(default_factory=dict)
+    marks: dict[syntax.Cohort | syntax.Place, int] = field(default_factory=dict)
     _known: tuple[Relation, Facts] | None = None
 
     @property
@@ -60,24 +47,24 @@ class Scene:
     def table(self) -> Table:
         return self.facts.table
 
-    def column(self, name: Name | Cohort | Place) -> tuple[int, Column]:
+    def column(self, name: syntax.Name | syntax.Cohort | syntax.Place) -> tuple[int, Column]:
         """The column that a name means, the mark of a cohort, or a row's number. Raises Refusal."""
-        if isinstance(name, Place) and name not in self.marks:
+        if isinstance(name, syntax.Place) and name not in self.marks:
             raise Refusal(
                 "ROW_NUMBER() stands in the select list or the QUALIFY of a subquery.", where=name.at,
                 cure="Write SELECT ... FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY unit ORDER BY column) AS n "
                 "FROM table) WHERE n = 1.",
             )
-        index = self.names.find(name) if isinstance(name, Name) else self.marks[name]
+        index = self.names.find(name) if isinstance(name, syntax.Name) else self.marks[name]
         return index, self.table.columns[index]
 
     def reader(self, inside: str) -> Reader:
         """What reads expressions of rows, inside WHERE, GROUP BY or an aggregate."""
         return Reader(self.table, self.column, inside, self.aggregates)
 
-    def number(self, parts: Iterable[Syntax]) -> None:
+    def number(self, parts: Iterable[syntax.Syntax]) -> None:
         """Bind the numbers of rows in these expressions, each as one more column. Raises Refusal."""
-        for place_ in [one for part in parts for one in walk(part) if isinstance(one, Place)]:
+        for place_ in [one for part in parts for one in syntax.walk(part) if isinstance(one, syntax.Place)]:
             if place_ in self.marks:
                 continue
             if self.facts.unit is None:
@@ -104,7 +91,7 @@ class Scene:
             numbered = Numbered(self.relation, len(self.table.columns), keys, tuple(along))
             self.marks[place_] = self.add(numbered)
 
-    def where(self, condition: Syntax, clause: str = "WHERE") -> None:
+    def where(self, condition: syntax.Syntax, clause: str = "WHERE") -> None:
         """Keep the rows for which it is true. Raises Refusal."""
         predicate = self.reader(clause).predicate(condition)
         used = sorted(fields(predicate))
@@ -116,7 +103,7 @@ class Scene:
         check_size(relation)
         return at
 
-    def columns(self, parts: Sequence[Syntax], inside: str) -> list[int]:
+    def columns(self, parts: Sequence[syntax.Syntax], inside: str) -> list[int]:
         """The numbers of these expressions among the columns; what is none yet is computed. Raises Refusal."""
         found, made = numbered(parts, self.reader(inside), self.table, self.words)
         if made:
@@ -124,27 +111,28 @@ class Scene:
             check_size(self.relation)
         return found
 
-    def is_unit(self, part: Syntax) -> bool:
+    def is_unit(self, part: syntax.Syntax) -> bool:
         """Whether an expression is the unit's column."""
-        return isinstance(part, Name) and self.names.has(part) and self.names.find(part) == self.facts.unit
+        return isinstance(part, syntax.Name) and self.names.has(part) and self.names.find(part) == self.facts.unit
 
-    def placed(self, part: Syntax) -> Syntax:
+    def placed(self, part: syntax.Syntax) -> syntax.Syntax:
         """An expression with the number of each column, however its name is spelled. Raises Refusal."""
-        if isinstance(part, Name):
-            return Name(f"#{self.names.find(part)}", True)
-        within = inside(part)
-        return with_parts(part, [self.placed(one) for one in within]) if within else part
+        if isinstance(part, syntax.Name):
+            return syntax.Name(f"#{self.names.find(part)}", True)
+        within = syntax.inside(part)
+        return syntax.with_parts(part, [self.placed(one) for one in within]) if within else part
 
-    def words(self, part: Syntax) -> str:
+    def words(self, part: syntax.Syntax) -> str:
         """What a column made of it is called, however its names are quoted, capitalised and qualified."""
 
-        def told(one: Syntax) -> Syntax:
-            if isinstance(one, Name):
+        def told(one: syntax.Syntax) -> syntax.Syntax:
+            if isinstance(one, syntax.Name):
                 index = self.names.find(one)
                 titles = [title for part in self.names.parts for title, place_ in part.columns if place_ == index]
-                return Name(quote(next((title for title in titles if title.lower() == one.column.lower()), one.column)))
-            within = inside(one)
-            return with_parts(one, [told(inner) for inner in within]) if within else one
+                same = [title for title in titles if title.lower() == one.column.lower()]
+                return syntax.Name(quote((same or [one.column])[0]))
+            within = syntax.inside(one)
+            return syntax.with_parts(one, [told(inner) for inner in within]) if within else one
 
         return called(told(part))
 
@@ -154,16 +142,16 @@ class Subqueries(Protocol):
     cohorts."""
 
     def query(
-        self, query: Query, catalog: Catalog, at: str, seen: Callable[[Scene], None] | None = None
+        self, query: syntax.Query, catalog: Catalog, at: str, seen: Callable[[Scene], None] | None = None
     ) -> Scene:
         """The rows of a subquery, under the titles of its columns. seen: is given what its FROM says, before the rest
         is bound. Raises Refusal."""
 
-    def source(self, source: From, catalog: Catalog, aggregates: Collection[str]) -> Scene:
+    def source(self, source: syntax.From, catalog: Catalog, aggregates: Collection[str]) -> Scene:
         """What FROM says. Raises Refusal."""
 
 
-def stored(source: Named, catalog: Catalog, aggregates: Collection[str]) -> Scene:
+def stored(source: syntax.Named, catalog: Catalog, aggregates: Collection[str]) -> Scene:
     """A table of the catalog. Raises Refusal."""
     private = [table for table in catalog.tables if table.private]
     names = [table.name for table in catalog.tables]
@@ -202,9 +190,9 @@ class PublicRows:
         own = [(column.name, n) for n, column in enumerate(table.columns)]
         self.names = Names((Part(name, tuple(own if titles is None else titles)),))
 
-    def column(self, name: Name | Cohort | Place) -> tuple[int, Column]:
-        if not isinstance(name, Name):
-            what = "a subquery" if isinstance(name, Cohort) else "ROW_NUMBER()"
+    def column(self, name: syntax.Name | syntax.Cohort | syntax.Place) -> tuple[int, Column]:
+        if not isinstance(name, syntax.Name):
+            what = "a subquery" if isinstance(name, syntax.Cohort) else "ROW_NUMBER()"
             raise Refusal(f"{what} is not available in the subquery of a public table.", where=name.at,
                           cure="Write its condition in WHERE of the question itself, beside this one.")
         index = self.names.find(name)
@@ -213,21 +201,21 @@ class PublicRows:
     def reader(self, inside: str) -> Reader:
         return Reader(self.table, self.column, inside, INNER)
 
-    def owns(self, part: Syntax) -> bool:
+    def owns(self, part: syntax.Syntax) -> bool:
         """Whether every name of an expression means something here."""
-        return all(self.names.speaks_of(one) for one in walk(part) if isinstance(one, Name))
+        return all(self.names.speaks_of(one) for one in syntax.walk(part) if isinstance(one, syntax.Name))
 
-    def columns(self, parts: Sequence[Syntax], inside: str) -> tuple[list[int], list[Made]]:
+    def columns(self, parts: Sequence[syntax.Syntax], inside: str) -> tuple[list[int], list[Made]]:
         """The numbers of these expressions among its columns and, after them, those that are computed; these. Raises
         Refusal."""
         return numbered(parts, self.reader(inside), self.table, called)
 
-    def condition(self, parts: Sequence[Syntax]) -> Predicate | None:
-        return self.reader("WHERE").predicate(chain("AND", list(parts))) if parts else None
+    def condition(self, parts: Sequence[syntax.Syntax]) -> Predicate | None:
+        return self.reader("WHERE").predicate(syntax.chain("AND", list(parts))) if parts else None
 
 
 def numbered(
-    parts: Sequence[Syntax], reader: Reader, table: Table, worded: Callable[[Syntax], str]
+    parts: Sequence[syntax.Syntax], reader: Reader, table: Table, worded: Callable[[syntax.Syntax], str]
 ) -> tuple[list[int], list[Made]]:
     """The numbers of these expressions among a table's columns and, after them, those that are computed; these. worded:
     what a computed one is called. Raises Refusal."""
@@ -245,8 +233,8 @@ def numbered(
 
 
 def one_type(
-    types: tuple[str, str], parts: tuple[Syntax, Syntax], at: str, *, named: tuple[str, str] | None = None,
-    cure: str = "",
+    types: tuple[str, str], parts: tuple[syntax.Syntax, syntax.Syntax], at: str, *,
+    named: tuple[str, str] | None = None, cure: str = "",
 ) -> None:
     """Refuse to compare values of two types. named: how the two are called, where not as they are written; cure: in the
     words of a front that is not SQL. Raises Refusal."""
@@ -258,14 +246,15 @@ def one_type(
     part, put = parts[side], f"CAST({called(parts[side])} AS {SQL_TYPES.get(types[1 - side], 'TEXT')})"
     told = named or (called(parts[0]), called(parts[1]))
     raise Refusal(
-        f"{told[0]} is {types[0]}, and {told[1]} is {types[1]}.", where=place(part) or at, cure=cure or f"Write {put}.",
+        f"{told[0]} is {types[0]}, and {told[1]} is {types[1]}.", where=syntax.place(part) or at,
+        cure=cure or f"Write {put}.",
         mends=() if cure or words(part) is None else (Mend(put, expression(part)),),
     )
 
 
-def public_table_of(source: From, catalog: Catalog) -> Table | None:
+def public_table_of(source: syntax.From, catalog: Catalog) -> Table | None:
     """The public table that a name in FROM means."""
-    if not isinstance(source, Named):
+    if not isinstance(source, syntax.Named):
         return None
     try:
         table = catalog.tables[find(source.name, source.quoted, [one.name for one in catalog.tables], what="table")]
@@ -295,6 +284,6 @@ def made_column(typed: Typed, name: str) -> Made:
     return Made(name, typed.as_type(type), "timestamp" if type == "local" else type)
 
 
-def called(part: Syntax) -> str:
+def called(part: syntax.Syntax) -> str:
     """What a column is called in messages and derivations."""
     return words(part) or "an expression"

@@ -98,22 +98,10 @@ from typing import Final
 
 from dpcurator.catalog.model import Neighbours
 from dpcurator.numbers import decimal_text
+from dpcurator.plan import relations
 from dpcurator.plan.core import ONE
 from dpcurator.plan.nodes import SUMMED, Ask, Bounded, Grouped, Measured
 from dpcurator.plan.reading import Reading
-from dpcurator.plan.relations import (
-    Computed,
-    InCohort,
-    InPublic,
-    JoinOnUnit,
-    JoinPublic,
-    Numbered,
-    PerUnit,
-    Relation,
-    Rows,
-    UnionAll,
-    Where,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +157,7 @@ class Steps:
         return (self.upper - self.lower) * Fraction(2) ** -self.exponent
 
 
-def _rows(node: Rows) -> Reach:
+def _rows(node: relations.Rows) -> Reach:
     steps: tuple[str, ...] = ()
     if node.units is not None:
         steps = (f"neighbours have {node.units:,} units, a public number, and differ in one, replaced by another",)
@@ -199,7 +187,7 @@ def _once(steps: tuple[str, ...], *words: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*steps, *words)))
 
 
-def _where(node: Where) -> Reach:
+def _where(node: relations.Where) -> Reach:
     below = stability(node.source)
     return replace(below, whole=False, steps=_once(below.steps, WHERE))
 
@@ -211,12 +199,12 @@ def _of_same_units(below: Reach, other: Reach, step: str, words: str) -> Reach:
     return replace(below, steps=_once(below.steps, *other.steps, step))
 
 
-def _in_cohort(node: InCohort) -> Reach:
+def _in_cohort(node: relations.InCohort) -> Reach:
     below, among = stability(node.source), stability(node.among)
     return _of_same_units(below, among, COHORT, "a cohort is of the units that own the rows")
 
 
-def _in_public(node: InPublic) -> Reach:
+def _in_public(node: relations.InPublic) -> Reach:
     below = stability(node.source)
     words = f"whether a row is listed in the public table {node.table} follows from that row"
     return replace(below, whole=False, steps=_once(below.steps, words))
@@ -255,36 +243,36 @@ def _bounded(node: Bounded) -> Reach:
     return replace(below, rows=node.max_rows, groups=groups, total=total, steps=below.step(words))
 
 
-def _computed(node: Computed) -> Reach:
+def _computed(node: relations.Computed) -> Reach:
     below = stability(node.source)
     return replace(below, whole=False, steps=_once(below.steps, COMPUTED))
 
 
-def _per_unit(node: PerUnit) -> Reach:
+def _per_unit(node: relations.PerUnit) -> Reach:
     below = stability(node.source)
     if below.one == 1:
         raise TypeError("a row that is a unit has no others to be grouped with")
     return replace(below, steps=_once(below.steps, KEYED if node.keys else ONE_ROW))
 
 
-def _join_on_unit(node: JoinOnUnit) -> Reach:
+def _join_on_unit(node: relations.JoinOnUnit) -> Reach:
     below, other = stability(node.source), stability(node.other)
     return _of_same_units(below, other, JOINED, "a join is of rows that the same units own")
 
 
-def _union_all(node: UnionAll) -> Reach:
+def _union_all(node: relations.UnionAll) -> Reach:
     below, other = stability(node.source), stability(node.other)
     return _of_same_units(below, other, UNION, "rows are put together that the same units own")
 
 
-def _numbered(node: Numbered) -> Reach:
+def _numbered(node: relations.Numbered) -> Reach:
     below = stability(node.source)
     if below.one == 1:
         raise TypeError("a row that is a unit has no others to be numbered among")
     return replace(below, steps=_once(below.steps, NUMBERED))
 
 
-def _join_public(node: JoinPublic) -> Reach:
+def _join_public(node: relations.JoinPublic) -> Reach:
     below = stability(node.source)
     if below.one == 1:
         raise TypeError("a row that is a unit could become several")
@@ -293,14 +281,14 @@ def _join_public(node: JoinPublic) -> Reach:
 
 
 NODE_RULES: dict[type, Callable[..., Reach]] = {
-    Rows: _rows, Where: _where, InCohort: _in_cohort, InPublic: _in_public,
-    Computed: _computed, PerUnit: _per_unit, JoinOnUnit: _join_on_unit, JoinPublic: _join_public,
-    UnionAll: _union_all, Numbered: _numbered,
+    relations.Rows: _rows, relations.Where: _where, relations.InCohort: _in_cohort, relations.InPublic: _in_public,
+    relations.Computed: _computed, relations.PerUnit: _per_unit, relations.JoinOnUnit: _join_on_unit,
+    relations.JoinPublic: _join_public, relations.UnionAll: _union_all, relations.Numbered: _numbered,
     Grouped: _grouped, Bounded: _bounded,
 }
 
 
-def stability(node: Relation | Grouped | Bounded) -> Reach:
+def stability(node: relations.Relation | Grouped | Bounded) -> Reach:
     """Fold the rules over the plan's private part. A node without a rule is refused by name."""
     rule = NODE_RULES.get(type(node))
     if rule is None:

@@ -18,22 +18,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dpcurator.language.rows import Field, fields
+from dpcurator.plan import core_relations as physical
 from dpcurator.plan.core import Chosen, CorePlan, Filter, Listed, Measure, Project, Scan, Step
-from dpcurator.plan.core_relations import (
-    Both,
-    Columns,
-    CoreRelation,
-    Flag,
-    Found,
-    Groups,
-    Match,
-    Only,
-    Ranked,
-    Source,
-    Stored,
-    expressions_of,
-    walk,
-)
 
 TEXTS: Final = "snapshot.main.units"  # the text `unit` of each number `code`
 _OF_EQUALITY: Final = ("present", "distinct")
@@ -50,7 +36,7 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Number(Source):
+class Number(physical.Source):
     """A column of numbers that stand for texts (`TEXTS`)."""
 
 
@@ -78,7 +64,7 @@ def _read(core: CorePlan) -> list[Column]:
     assert isinstance(scan, Scan)
     if isinstance(scan.table, str):
         return [(scan.table, source.name) for source in scan.columns]
-    return [(node.table, source.name) for node in walk(scan.table) if isinstance(node, Stored)
+    return [(node.table, source.name) for node in physical.walk(scan.table) if isinstance(node, physical.Stored)
             for source in node.columns]
 
 
@@ -122,9 +108,9 @@ def _refuse(marks: Iterable[frozenset[Column] | None]) -> None:
 
 
 def _stored(
-    table: str, columns: Sequence[Source], codes: Mapping[Column, Code]
-) -> tuple[tuple[Source, ...], Marks]:
-    made: list[Source] = []
+    table: str, columns: Sequence[physical.Source], codes: Mapping[Column, Code]
+) -> tuple[tuple[physical.Source, ...], Marks]:
+    made: list[physical.Source] = []
     marks: list[frozenset[Column] | None] = []
     for source in columns:
         column = (table, source.name)
@@ -147,47 +133,47 @@ def _alike(mark: frozenset[Column] | None, other: frozenset[Column] | None) -> f
     return None if mark is None or other is None else mark | other
 
 
-def _relation(node: CoreRelation, codes: Mapping[Column, Code]) -> tuple[CoreRelation, Marks]:
+def _relation(node: physical.CoreRelation, codes: Mapping[Column, Code]) -> tuple[physical.CoreRelation, Marks]:
     """The relation over numbers, and which of its columns they are."""
-    if isinstance(node, Stored):
+    if isinstance(node, physical.Stored):
         columns, marks = _stored(node.table, node.columns, codes)
         return replace(node, columns=columns), marks
     source, marks = _relation(node.source, codes)
     match node:
-        case Only():
-            _refuse(marks[index] for part in expressions_of(node) for index in fields(part))
+        case physical.Only():
+            _refuse(marks[index] for part in physical.expressions_of(node) for index in fields(part))
             return replace(node, source=source), marks
-        case Columns(_, parts):
+        case physical.Columns(_, parts):
             plain = [part.index if isinstance(part, Field) else None for part in parts]
             _refuse(marks[index] for part, only in zip(parts, plain, strict=True) if only is None
                     for index in fields(part))
             found = tuple(None if only is None else marks[only] for only in plain)
             made = tuple(part if mark is None or not isinstance(part, Field) else replace(part, kind="integer")
                          for part, mark in zip(parts, found, strict=True))
-            return Columns(source, made), found
-        case Groups(_, keys, folds):
+            return physical.Columns(source, made), found
+        case physical.Groups(_, keys, folds):
             for fold in folds:
                 if fold.function not in ("rows", *_OF_EQUALITY):
                     _refuse([marks[fold.column], *([marks[fold.by]] if fold.function.startswith("arg_") else [])])
             return replace(node, source=source), (*marks[:keys], *(None for _ in folds))
-        case Ranked(_, keys, order):
+        case physical.Ranked(_, keys, order):
             _refuse(marks[one.column] for one in order if one.column not in keys)  # of those, all in a group are equal
             return replace(node, source=source), (*marks, None)
-        case Flag(_, unit, among, among_unit):
+        case physical.Flag(_, unit, among, among_unit):
             other, theirs = _relation(among, codes)
             _alike(marks[unit], theirs[among_unit])
             return replace(node, source=source, among=other), (*marks, None)
-        case Found(_, on, among):
+        case physical.Found(_, on, among):
             other, theirs = _relation(among, codes)
             for place, index in enumerate(on):
                 _alike(marks[index], theirs[place])
             return replace(node, source=source, other=other), (*marks, None)
-        case Match(_, among, on, other_on):
+        case physical.Match(_, among, on, other_on):
             other, theirs = _relation(among, codes)
             for index, place in zip(on, other_on, strict=True):
                 _alike(marks[index], theirs[place])
             return replace(node, source=source, other=other), (*marks, *theirs)
-        case Both(_, among):
+        case physical.Both(_, among):
             other, theirs = _relation(among, codes)
             return replace(node, source=source, other=other), tuple(
                 _alike(mark, their) for mark, their in zip(marks, theirs, strict=True))
