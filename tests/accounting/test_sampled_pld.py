@@ -130,8 +130,7 @@ def test_h1_thinned_tails_hold_all_points_of_the_window_and_cost_no_width(rate, 
         thin = thinned(every, 0, step, seen)
         places = [run.start + i * run.gap for run in thin.runs for i in range(run.size)]
         assert places == sorted(set(places))
-        assert places[0] <= every.first
-        assert places[-1] >= every.last
+        assert (places[0], places[-1]) == (every.first, every.last)
         assert thin.size == len(places) <= every.size
         deltas = [made.delta_above(F(1, 10)) - made.delta_below(F(1, 10)) for made in
                   (certificate.certify(parts, [at], step, seen.tilt) for at in (every, thin))]  # fmt: skip

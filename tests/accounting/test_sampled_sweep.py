@@ -66,6 +66,14 @@ def test_h1_the_value_of_the_fault_s_own_row() -> None:
     assert one.estimate(delta="1e-5") == pytest.approx(0.06552, rel=1e-3)
 
 
+@pytest.mark.parametrize(("sigma", "value"), [("10000", 1.26158e-6), ("1000000", 1.26158e-8)])
+def test_h1_noise_far_above_what_moves_has_the_advantage_of_its_one_gaussian(sigma: str, value: float) -> None:
+    """sqrt(10) 0.01 / (sigma sqrt(2 pi)), for as good as symmetric losses; a window must not pass the largest loss."""
+    found = spelled(f"10 * poisson(0.01, gaussian(sigma={sigma}))").bracket(epsilon=0, accuracy="1e-3")
+    assert float(found.lower) == pytest.approx(value, rel=1e-3)
+    assert float(found.upper) == pytest.approx(value, rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [

@@ -56,13 +56,16 @@ def thinned(at: Window, index: int, step: Fraction, seen: Sight) -> Window:
 
 
 def _tail(start: int, end: int, gap_at: Callable[[int], float]) -> list[Run]:
-    """Runs from `start`, which is not in them, to the end or beyond it, up or down."""
+    """Runs from `start`, which is not in them, to the end, up or down."""
     runs, gap, place, side = list[Run](), 1, start, 1 if end > start else -1
-    while side * (end - place) > 0:
+    while place != end:
+        left = abs(end - place)
         while 2 * gap <= gap_at(place) and gap < _WIDEST:
             gap *= 2
-        count = min(_EVEN, -(-abs(end - place) // gap))
-        last = place + side * gap * count
-        runs.append(Run(place + gap, gap, count) if side > 0 else Run(last, gap, count))
+        if gap > left:
+            gap = left
+        size = min(_EVEN, left // gap)
+        last = place + side * gap * size
+        runs.append(Run(place + gap, gap, size) if side > 0 else Run(last, gap, size))
         place = last
     return runs
