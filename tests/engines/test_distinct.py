@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from dpcurator.engines.duckdb import distinct
 from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.reference import Reference
 from dpcurator.language.rows import Field
@@ -101,6 +103,27 @@ def test_both_engines_count_the_same(seed: int) -> None:
                 results = [engine.evaluate(core) for engine in engines]
                 assert opened(results[0], keys is not None) == opened(results[1], keys is not None)
                 assert results[0].tallies_for_release() == results[1].tallies_for_release()
+
+
+@pytest.mark.parametrize("often", [0, 10**9])
+def test_a_sample_of_the_units_spares_work_and_no_value(often: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most of 120 units have the same few values, and some have one that nobody else has. Whether the sample always
+    serves or never (`often`), the counts are the reference's; where it serves, not without the units that have more."""
+    monkeypatch.setattr(distinct, "OFTEN", often)
+    luck = random.Random(5)
+    rows = [(unit, luck.choice([0, 1, None]), "", unit if unit % 9 == 0 else luck.randint(0, 3))
+            for unit in range(120) for _ in range(4)]
+    engine = DuckDB.from_tables(table(rows), {"t0": KINDS})
+    for keys, caps in (((0, 1, None), (2, 2, 3)), (None, (1, 1, None))):
+        core = plan(keys, *caps, columns=(3,))
+        expected = opened(Reference(table(rows)).evaluate(core), keys is not None)
+        assert opened(engine.evaluate(core), keys is not None) == expected
+        query = engine.explain(core)
+        lost = replace(query, sql=query.sql.replace("SEMI JOIN left0 ON u = w", "SEMI JOIN left0 ON false"))
+        assert lost != query
+        monkeypatch.setattr(engine, "explain", lambda core, lost=lost: lost)
+        assert (opened(engine.evaluate(core), keys is not None) == expected) is (often > 0)
+        monkeypatch.delattr(engine, "explain")
 
 
 # --- the law --------------------------------------------------------------------------------------------------------

@@ -4,24 +4,32 @@ Why it is right: pairs are put in order by the md5 of the same bytes as in the r
 a cap. A window counts all rows of its group up to an md5, those of the same md5 too, so that no more pass than
 may even where two md5 are equal; where one alone may pass, an aggregate takes the first.
 
-Why it is fast: one GROUP BY unit, key, value; md5 are made of keys of units that are over a cap, and of values in keys
-that are kept and have too many. What is put in order is a number of the unit and two md5, since DuckDB holds all of one
-unit's rows at once for that, and texts would not fit; numbers go with them, and need no join after.
+Why it is fast: which pairs a unit keeps rests on its own rows alone, and a pair that several units keep counts once. So
+a sample of the units goes first; of the others only those matter that have a pair which the sample does not keep, and
+where a pair was kept often in the sample these are few. Where pairs are too seldom kept twice the others go together,
+as the sample went: either way the counts are the same. Within it, one GROUP BY unit, key, value; md5 are made of keys
+of units that are over a cap, and of values in keys that are kept and have too many. What is put in order is a number of
+the unit and two md5, since DuckDB holds all of one unit's rows at once for that, and texts would not fit; numbers go
+with them, and need no join after.
 Checked in tests/engines/test_distinct.py and by conformance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from dpcurator.catalog.model import Kind
 from dpcurator.engines.duckdb.levels import Parameters, integer
+from dpcurator.engines.duckdb.weights import one_row_each
 from dpcurator.engines.limits import Parts
 from dpcurator.plan.core import Distinct, Listed, key_bytes
 
 Steps = list[tuple[str, str]]
 Bytes = Callable[[str, Kind, bool], str]
 UnitText = Callable[[Parts], tuple[str, Kind, str]]
+SHARE: Final = 8  # one unit in so many is of the sample
+OFTEN: Final = 4  # the sample serves where its values have been kept so often, on average
 _READ_TWICE = ("pairs", "counts", "over", "marked", "long")  # `over` numbers units: all must read the same
 
 
@@ -45,11 +53,42 @@ def _different(
     parts: Parts, number: int, one: Distinct, key: Sequence[str], parameters: Parameters, bytes_of: Bytes,
     unit_text: UnitText,
 ) -> Steps:
+    """A sample of the units first, and of the others those alone that have a value which none of these keeps."""
     k, d, n = ", ".join(key), f"d{number}", str(number)
-    if parts.owner is None:  # each row is a unit, of one value
+    if parts.owner is None or one_row_each(parts, unit=True):  # a unit has one value, which it keeps
         return [(f"different{n}", f"SELECT {k}, count(DISTINCT {d}) AS n FROM measured GROUP BY {k}")]
+    salt = parameters.constant(key_bytes(one.salt, "", ())[: -len(b"t0:")].decode(), "text")
+    rows = f"SELECT u, {k}, {d} AS z FROM measured WHERE {d} IS NOT NULL AND"
+    sampled, others = f"hash(u) % {SHARE} = 0", f"hash(u) % {SHARE} <> 0"
+    same = " AND ".join(f"rest.{name} IS NOT DISTINCT FROM known{n}.{name}" for name in key)
+    few = f"(SELECT few FROM worth{n})"
+
+    def kept(rows: str, part: str) -> Steps:
+        return _kept(parts, f"{n}_{part}", one, rows, key, salt, bytes_of, unit_text)
+
+    return [
+        *kept(f"{rows} {sampled}", "sample"),
+        (f"known{n}", f"SELECT {k}, z FROM kept{n}_sample GROUP BY {k}, z"),
+        (f"worth{n}", f"SELECT {OFTEN} * (SELECT count(*) FROM known{n})"
+                      f" <= (SELECT count(*) FROM kept{n}_sample) AS few"),
+        (f"left{n}", f"SELECT DISTINCT u AS w FROM ({rows} {others} AND {few}) AS rest"
+                     f" ANTI JOIN known{n} ON rest.z = known{n}.z AND {same}"),
+        *kept(f"SELECT * FROM ({rows} {others} AND {few}) SEMI JOIN left{n} ON u = w"
+              f" UNION ALL {rows} {others} AND NOT {few}", "rest"),
+        (f"different{n}", f"SELECT {k}, count(*) AS n FROM (SELECT {k}, z FROM (SELECT * FROM known{n} UNION ALL"
+                          f" SELECT * FROM kept{n}_rest) GROUP BY {k}, z) GROUP BY {k}"),
+    ]
+
+
+def _kept(
+    parts: Parts, n: str, one: Distinct, rows: str, key: Sequence[str], salt: str, bytes_of: Bytes,
+    unit_text: UnitText,
+) -> Steps:
+    """The steps to a table of the pairs (key, value) that units keep. rows: u, the key and a value z, of whole units.
+    """
+    k = ", ".join(key)
     listed, scale = isinstance(parts.keys, Listed), parts.scale
-    pairs = f"SELECT u, {k}, {d} AS z FROM measured WHERE {d} IS NOT NULL GROUP BY u, {k}, {d}"
+    pairs = f"SELECT u, {k}, z FROM ({rows}) GROUP BY u, {k}, z"
     if not listed:
         own = ", ".join(f"{name} AS h{index}" for index, name in enumerate(key))
         on = " AND ".join(f"{name} IS NOT DISTINCT FROM h{index}" for index, name in enumerate(key))
@@ -62,7 +101,6 @@ def _different(
     if scale.max_total is not None:
         over.append(f"sum(least(c, {most})) > {integer(scale.max_total, 'BIGINT')}")
     kinds: list[Kind] = ["integer"] if listed else [parts.kinds[column] for column in parts.keys.columns]
-    salt = parameters.constant(key_bytes(one.salt, "", ())[: -len(b"t0:")].decode(), "text")
     unit, kind, looked_up = unit_text(parts)
     of_keys = [bytes_of(name, kind, not listed) for name, kind in zip(key, kinds, strict=True)]
     pieces = [salt, bytes_of(unit, kind, False), *of_keys]
@@ -100,7 +138,6 @@ def _different(
         (f"kept{n}", f"SELECT {k}, z FROM pairs{n} ANTI JOIN over{n} ON u = w"
                      f" UNION ALL SELECT {k}, z FROM marked{n} WHERE {few}"
                      f" UNION ALL {last}"),
-        (f"different{n}", f"SELECT {k}, count(*) AS n FROM (SELECT {k}, z FROM kept{n} GROUP BY {k}, z) GROUP BY {k}"),
     ]
 
 
@@ -114,7 +151,8 @@ def once(parts: Parts) -> tuple[str, ...]:
     """The tables that are read twice."""
     if parts.owner is None:
         return ()
-    return tuple(f"{name}{number}" for number in range(len(parts.distinct)) for name in _READ_TWICE)
+    of = [f"{number}_{part}" for number in range(len(parts.distinct)) for part in ("sample", "rest")]
+    return tuple(f"{name}{one}" for one in of for name in _READ_TWICE)
 
 
 def joined(parts: Parts, totals: str | None, key: Sequence[str]) -> str:
