@@ -71,7 +71,7 @@ def _tracked(declaration: Declaration) -> list[Finding]:
     git = shutil.which("git")
     places = [declaration.state.name]
     places += [source.place for table, source in zip(declaration.tables, declaration.sources, strict=True)
-               if table.private and source.kind not in ("frame", "postgres")]
+               if table.private and source.kind not in ("frame", "postgres", "spark")]
     if git is None:
         return []
     found: list[Finding] = []

@@ -58,9 +58,9 @@ class Reading:
 @dataclass(frozen=True, slots=True)
 class Source:
     """Where a table's rows come from. `place` is the file, glob or DuckDB file, or the "env:NAME" of a PostgreSQL
-    server; `readings` has one per column."""
+    server or, for Spark, of a JDBC address ("" for Spark's own table); `readings` has one per column."""
 
-    kind: Literal["csv", "parquet", "duckdb", "postgres", "frame"]
+    kind: Literal["csv", "parquet", "duckdb", "postgres", "spark", "frame"]
     place: str
     readings: tuple[Reading, ...]
     relation: str = ""  # the table's name inside a DuckDB file or database
@@ -90,6 +90,16 @@ class LedgerServer:
 
 
 @dataclass(frozen=True, slots=True)
+class Cluster:
+    """Where the Spark engine runs: its master or the "env:NAME" that says so, the directory of the datasets, and into
+    how many parts it divides."""
+
+    master: str  # "local[2]", "env:SPARK_REMOTE", "env:SPARK_REMOTE or local[2]"
+    path: str
+    partitions: int
+
+
+@dataclass(frozen=True, slots=True)
 class Declaration:
     """A catalog file that holds together. `tables` and `sources` are in the same order, the file's own."""
 
@@ -107,6 +117,7 @@ class Declaration:
     rho: Fraction = Fraction(0)  # in a ledger of (rho, delta), where epsilon is 0
     threads: int = 4  # of the engine, and the MiB it may use: the steward's, in no digest
     memory: int = 1536
+    spark: Cluster | None = None  # absent: DuckDB is the engine; in no digest
     ledger: LedgerServer | None = None  # absent: a file beside the snapshots; in no digest
     salt: str = ""  # 32 hexadecimal digits; empty only where no column has unknown keys
 
@@ -119,6 +130,11 @@ class Declaration:
     def state(self) -> Path:
         """Where snapshots, facts and the ledger live."""
         return self.directory / ".dpcurator"
+
+    @property
+    def datasets(self) -> Path:
+        """Where the Spark engine's datasets are."""
+        return self.directory / (".dpcurator/datasets" if self.spark is None else self.spark.path)
 
     def where(self, *path: str) -> str:
         """`curator.toml:17` for a table ("visits") or a column of it ("visits", "age")."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dpcurator.catalog.declaration import Declaration, LedgerServer
+from dpcurator.catalog.declaration import Cluster, Declaration, LedgerServer, Source
 from dpcurator.catalog.limits import LARGEST_FILE, within_limits
+from dpcurator.catalog.model import Table
 from dpcurator.catalog.parts import read, section
 from dpcurator.catalog.positions import line_of, positions
 from dpcurator.catalog.problems import Problems, dotted, nearest
@@ -24,6 +25,7 @@ from dpcurator.errors import Misconfigured
 from dpcurator.postgres import variable_of
 
 _MANY_DIGITS = re.compile(r"[0-9_]{4000}")
+_MASTER = re.compile(r"local\[[1-9][0-9]{0,2}\]|(?:spark|k8s|sc)://[^\s]+|yarn")
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 
@@ -103,8 +105,9 @@ def _declare(raw: Mapping[str, Any], problems: Problems, directory: Path) -> Dec
     ledger = read(LedgerFields, section(raw, "ledger", problems), ("ledger",), problems)
     promise = declare_promise(curator, ledger, problems)
     threads, memory = _resources(curator, problems)
-    server = _server(ledger, problems)
+    server, cluster = _server(ledger, problems), _cluster(curator, problems)
     declared = declare_tables(section(raw, "tables", problems), problems)
+    _spark_tables(declared.tables, declared.sources, cluster, problems)
     unknown_keys_are_paid_for(promise, declared.tables, problems)
     problems.raise_all()
     places = {path: line_of(problems.lines, path) for path in problems.lines if path[0] == "tables"}
@@ -112,7 +115,7 @@ def _declare(raw: Mapping[str, Any], problems: Problems, directory: Path) -> Dec
         name=problems.name, directory=Path(directory), protects=promise.protects, neighbours=promise.neighbours,
         units=promise.units, epsilon=promise.epsilon, delta=promise.delta, tables=declared.tables,
         sources=declared.sources, public_keys=declared.public_keys, rho=promise.rho, salt=promise.salt,
-        threads=threads, memory=memory, ledger=server,
+        threads=threads, memory=memory, spark=cluster, ledger=server,
         lines={_short(path): line for path, line in places.items() if line and len(path) in (2, 4)},
     )
 
@@ -137,6 +140,62 @@ def ledger_server(postgres: str, schema: str) -> LedgerServer:
         raise Misconfigured("A schema's name has up to 63 small letters, digits and _, no digit first, and does not "
                             "begin with pg_.", where="schema", cure="Leave it out, for dpcurator.")
     return LedgerServer(postgres, schema)
+
+
+def _cluster(fields: CuratorFields | None, problems: Problems) -> Cluster | None:
+    """Where `[curator] spark` says that the engine runs."""
+    if fields is None:
+        return None
+    here = ("curator", "engine")
+    if fields.engine not in ("duckdb", "spark"):
+        problems.add(here, 'engine must be "duckdb" or "spark".', nearest(fields.engine, ("duckdb", "spark")))
+    if fields.spark is not None and fields.engine == "duckdb":
+        problems.add(("curator", "spark"), 'spark is for engine = "spark".', 'Add engine = "spark", or leave it out.')
+    if fields.engine != "spark":
+        return None
+    if fields.spark is None:
+        problems.add(here, "engine is spark, and nothing says where Spark runs.",
+                     'Add a line: spark = { master = "local[2]" }')
+        return None
+    given = fields.spark
+    where = ("curator", "spark")
+    if not _is_master(given.master):
+        problems.add((*where, "master"), "master is no address of Spark, and names no environment variable.",
+                     'Write master = "local[2]", "spark://host:7077", "yarn", "sc://host:15002" or "env:SPARK_REMOTE".')
+    elif ";token=" in given.master or "@" in given.master:
+        problems.add((*where, "master"), "master holds a token or a password.",
+                     'Put the address into an environment variable: master = "env:SPARK_REMOTE".')
+    if not given.path or "\0" in given.path or "://" in given.path:
+        problems.add((*where, "path"), "path is no directory that this machine reaches.",
+                     'Write a path as in path = "/lake/dpcurator", where the storage of the cluster is mounted.')
+    partitions = given.partitions
+    if type(partitions) is not int or not 1 <= partitions <= 100_000:
+        problems.add((*where, "partitions"), "partitions must be a whole number from 1 to 100000.",
+                     "Write partitions = 8.")
+        partitions = 8
+    return Cluster(given.master, given.path, partitions)
+
+
+def _is_master(given: str) -> bool:
+    """An address; a variable; or a variable and the address where it is not set."""
+    first, _, default = given.partition(" or ")
+    if not variable_of(first):
+        return bool(_MASTER.fullmatch(given))
+    return not default or bool(_MASTER.fullmatch(default))
+
+
+def _spark_tables(
+    tables: Sequence[Table], sources: Sequence[Source], cluster: Cluster | None, problems: Problems
+) -> None:
+    """What goes with one engine alone."""
+    for table, source in zip(tables, sources, strict=True):
+        path = ("tables", table.name)
+        if source.kind == "spark" and cluster is None:
+            problems.add((*path, "spark"), "A table of Spark's is read with engine = \"spark\" alone.",
+                         'Write engine = "spark" under [curator], and spark = { master = "local[2]" }.')
+        if source.append_only and cluster is not None:
+            problems.add((*path, "append_only"), "append_only is for the engine duckdb.",
+                         "Leave it out: Spark reads all files at each refresh.")
 
 
 def _resources(fields: CuratorFields | None, problems: Problems) -> tuple[int, int]:

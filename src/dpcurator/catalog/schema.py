@@ -18,6 +18,25 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, protected_namespaces=())
 
 
+class EngineFields(Section):
+    """`spark = { master = ..., path = ..., partitions = ... }` under `[curator]`: where the Spark engine runs."""
+
+    master: Annotated[
+        str,
+        Field(description='Where Spark runs: "local[2]", "spark://host:7077", "yarn", "sc://host:15002"; or the '
+              'environment variable that says so, "env:SPARK_REMOTE", also with a default: '
+              '"env:SPARK_REMOTE or local[2]".'),
+    ]
+    path: Annotated[
+        str,
+        Field(description="The directory of the datasets, which this machine and all executors reach under this path. "
+              "Default .dpcurator/datasets, beside curator.toml."),
+    ] = ".dpcurator/datasets"
+    partitions: Annotated[
+        Any, Field(description="Into how many parts Spark divides tables and groups, from 1 to 100000. Default 8.")
+    ] = 8
+
+
 class CuratorFields(Section):
     """`[curator]`: whom the whole catalog protects."""
 
@@ -43,6 +62,13 @@ class CuratorFields(Section):
     memory: Annotated[
         Any,
         Field(description="MiB the engine may use before the disk: 512 and 240 a thread, or more. Default 1536."),
+    ] = None
+    engine: Annotated[
+        str,
+        Field(description='"duckdb" (default): tables up to this machine\'s disk. "spark": beyond it; needs `spark`.'),
+    ] = "duckdb"
+    spark: Annotated[
+        EngineFields | None, Field(description='Where Spark runs, with engine = "spark" only.')
     ] = None
 
 
@@ -92,6 +118,17 @@ class PostgresFields(Section):
         Field(description='The environment variable that holds the connection string: "env:CLINIC_DSN". Never itself.'),
     ]
     table: Annotated[str, Field(description='Table or view name, exactly as stored; "public.visits" names a schema.')]
+
+
+class SparkFields(Section):
+    """`spark = { table = ..., jdbc = ... }`: a table that Spark reads, with engine = "spark"."""
+
+    table: Annotated[str, Field(description='Table or view name as Spark, or the database, has it: "lake.visits".')]
+    jdbc: Annotated[
+        str | None,
+        Field(description='The environment variable that holds a JDBC address, for a table of that database: '
+              '"env:CLINIC_JDBC". Never itself.'),
+    ] = None
 
 
 class KeysFields(Section):
@@ -210,6 +247,9 @@ class TableFields(Section):
     postgres: Annotated[
         PostgresFields | None, Field(description="A table of a PostgreSQL server, in place of `file`.")
     ] = None
+    spark: Annotated[
+        SparkFields | None, Field(description='A table that Spark reads, in place of `file`; with engine = "spark".')
+    ] = None
     delimiter: Annotated[str | None, Field(description='CSV: between fields, one character. Default ",".')] = None
     quote: Annotated[
         str | None,
@@ -268,6 +308,6 @@ class TableFields(Section):
 
 
 SECTIONS: tuple[type[Section], ...] = (
-    CuratorFields, LedgerFields, TableFields, ColumnFields, KeysFields, DuckdbFields, PostgresFields,
-    StoreFields, ThroughFields,
+    CuratorFields, EngineFields, LedgerFields, TableFields, ColumnFields, KeysFields, DuckdbFields, PostgresFields,
+    SparkFields, StoreFields, ThroughFields,
 )

@@ -8,6 +8,7 @@ public table's column of the same type. Checked in tests/catalog/test_tables.py.
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -27,6 +28,7 @@ from dpcurator.catalog.written import declared_marks
 from dpcurator.errors import Refusal
 from dpcurator.postgres import variable_of
 
+_RELATION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*){0,2}")
 _UNIT_TYPES = ("integer", "text", "uuid")
 _CARRYING = ("utf-7", "hz", "iso2022", "unicode-escape", "raw-unicode-escape", "punycode", "idna", "undefined")
 _CSV_ONLY = (
@@ -232,11 +234,20 @@ def _unit(name: str, shape: TableFields, fields: Mapping[str, object], path: Pat
 
 def _source(shape: TableFields, columns: list[DeclaredColumn], path: Path, problems: Problems) -> Source:
     readings, where = tuple(column.reading for column in columns), problems.where(path)
-    given = [field for field in ("file", "duckdb", "postgres") if getattr(shape, field) is not None]
+    given = [field for field in ("file", "duckdb", "postgres", "spark") if getattr(shape, field) is not None]
     if len(given) > 1:
         problems.add((*path, given[1]), f"A table has one source: {' or '.join(given)}, not both.", "Leave one out.")
     if shape.postgres is not None and not variable_of(shape.postgres.dsn):
         problems.add((*path, "postgres", "dsn"), "dsn names no environment variable.", WRITE_DSN)
+    if shape.spark is not None:
+        if shape.spark.jdbc is not None and not variable_of(shape.spark.jdbc):
+            problems.add((*path, "spark", "jdbc"), "jdbc names no environment variable.",
+                         'Write jdbc = "env:CLINIC_JDBC", and put the address, as in jdbc:postgresql://host/clinic, '
+                         "into that environment variable.")
+        if not _RELATION.fullmatch(shape.spark.table):
+            problems.add((*path, "spark", "table"), f"table is no name of a table: {text(shape.spark.table)}.",
+                         "Write letters, digits and _, with dots between catalog, schema and table; or make a view of "
+                         "such a name.")
     if shape.file == "":
         problems.add((*path, "file"), "file is empty.", 'Write file = "visits.csv", or leave it out for a data frame.')
     suffix = suffix_of(shape.file or "")
@@ -271,6 +282,8 @@ def _source(shape: TableFields, columns: list[DeclaredColumn], path: Path, probl
     if shape.postgres is not None:
         named = shape.postgres
         return Source("postgres", named.dsn, readings, relation=named.table, where=where)
+    if shape.spark is not None:
+        return Source("spark", shape.spark.jdbc or "", readings, relation=shape.spark.table, where=where)
     return Source("frame", "", readings, where=where)
 
 
