@@ -94,8 +94,8 @@ def test_one_row_of_each_that_forgets_the_unit_is_found(monkeypatch):
     rows = [("a", 1, "x", 0.0), ("b", 1, "x", 0.0), ("b", 2, "x", 0.0)]
     wanted = first_of_each(rows, [2], missing=True)
     law(table, list(rows), wanted, first_rows)
-    honest = repeats._first_of
-    monkeypatch.setattr(repeats, "_first_of", lambda *given: honest(*given[:3], given[3][1:], given[4]))
+    honest = repeats.keep_first
+    monkeypatch.setattr(repeats, "keep_first", lambda *given: honest(*given[:3], given[3][1:], given[4]))
     with pytest.raises(AssertionError):
         law(table, list(rows), wanted, first_rows)
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpcurator.catalog.bind import PublicFacts, catalog_of
 from dpcurator.catalog.declaration import Declaration
@@ -27,10 +27,14 @@ from dpcurator.ledger import Ledger, Opening, PostgresStore, SqliteStore, Store,
 from dpcurator.ledger import keys as signing
 from dpcurator.ledger.key_chain import Link
 from dpcurator.ledger.moving import move
+from dpcurator.postgres import variable_of
 from dpcurator.snapshot import refresh as snapshot
 from dpcurator.snapshot.refresh import Progress, match_frames
 from dpcurator.snapshot.report import Report
 from dpcurator.snapshot.store import SnapshotInfo, clear_leavings, named, open_snapshot
+
+if TYPE_CHECKING:
+    from dpcurator.engines.settings import Settings
 
 LEDGER = "ledger.db"
 KEY = "signing.key"
@@ -125,10 +129,45 @@ def refresh_all(
 ) -> Report:
     """`refresh`, and the signing key if there is none yet. The report is for the steward alone."""
     store = store_of(declaration)
-    report = snapshot.refresh(declaration, frames, progress, after=last_version(store), name=name)  # of stored answers
+    after = last_version(store)  # of stored answers
+    if declaration.spark is None:
+        report = snapshot.refresh(declaration, frames, progress, after=after, name=name)
+    else:
+        report = _refresh_on_spark(declaration, frames, progress, after, name)
     _clear_spill(declaration.state)
     _key(declaration.state, store, make=True)
     return report
+
+
+def _refresh_on_spark(
+    declaration: Declaration, frames: Mapping[str, Any] | None, progress: Progress | None, after: int,
+    name: str | None,
+) -> Report:
+    from dpcurator.engines.spark.session import spark_session
+    from dpcurator.snapshot import spark_refresh
+
+    settings = settings_of(declaration)
+    session = spark_session(settings.master, settings=settings)
+    return spark_refresh.refresh(declaration, session, frames, progress, after=after, name=name,
+                                 here=settings.master.startswith("local"))
+
+
+def settings_of(declaration: Declaration) -> Settings:
+    """What an engine of this process may use. Raises Misconfigured where no master of Spark is set."""
+    from dpcurator.engines.settings import Settings
+
+    spill = declaration.state / f"{SPILL}{os.getpid()}"  # large questions use disk, beside the snapshot itself
+    settings = Settings(declaration.threads, declaration.memory * 2**20, spill)
+    if declaration.spark is None:
+        return settings
+    given, _, default = declaration.spark.master.partition(" or ")
+    variable = variable_of(given)
+    master = (os.environ.get(variable, "").strip() if variable else given) or default
+    if not master:
+        raise Misconfigured(f"The environment variable {variable} is not set.", where="[curator] spark",
+                            cure=f'Set it: export {variable}="sc://spark.example.org:15002"; or give a default: '
+                            f'master = "env:{variable} or local[2]".')
+    return replace(settings, master=master, partitions=declaration.spark.partitions)
 
 
 def _clear_spill(state: Path) -> None:
@@ -151,8 +190,6 @@ def _alive(pid: int) -> bool:
 
 def curator_of(declaration: Declaration) -> Curator:
     """The curator over the snapshot in force. Raises Misconfigured when there is none, or the ledger disagrees."""
-    from dpcurator.engines.settings import Settings
-
     clear_leavings(declaration.state)
     _clear_spill(declaration.state)
     found = open_snapshot(declaration)
@@ -163,9 +200,8 @@ def curator_of(declaration: Declaration) -> Curator:
         mine = engines.get(os.getpid())
         if mine is not None:
             return mine
-        spill = declaration.state / f"{SPILL}{os.getpid()}"  # large questions use disk, beside the snapshot itself
-        settings = Settings(declaration.threads, declaration.memory * 2**20, spill)
-        return engines.setdefault(os.getpid(), stored_engine()(found.path, settings=settings))
+        opened = stored_engine("duckdb" if declaration.spark is None else "spark")
+        return engines.setdefault(os.getpid(), opened(found.path, settings=settings_of(declaration)))
 
     key = key_of(declaration)
     return Curator(catalog, ledger_of(declaration, key), key, engine)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from dpcurator.engines.engine import Engine, StoredEngine
+from dpcurator.errors import Misconfigured
 
 
 class Known(NamedTuple):
@@ -45,9 +46,13 @@ ENGINES: Final = (Known("reference", _reference), Known("duckdb", _duckdb, _duck
                   Known("spark", _spark, _spark, beside=True))
 
 
-def stored_engine() -> type[StoredEngine]:
-    """The engine that opens snapshots and answers: the first of ENGINES that can."""
-    return next(one.opens for one in ENGINES if one.opens is not None)()
+def stored_engine(name: str = "duckdb") -> type[StoredEngine]:
+    """The engine of this name, which opens snapshots and answers. Raises Misconfigured where there is none."""
+    for one in ENGINES:
+        if one.name == name and one.opens is not None:
+            return one.opens()
+    raise Misconfigured(f"No engine {name} answers questions here.", where="[curator] engine",
+                        cure='Leave engine out, for "duckdb".')
 
 
 __all__ = ["ENGINES", "Engine", "Known", "StoredEngine", "stored_engine"]

@@ -9,39 +9,28 @@ Checked in tests/snapshot/test_one_value.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dpcurator.catalog.model import Table
-from dpcurator.snapshot.codes import with_numbers
 from dpcurator.snapshot.report import OneValue
-from dpcurator.snapshot.store import definition
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+from dpcurator.snapshot.rewriting import Tables, replace, temporary
 
 
-def one_value_each(connection: DuckDBPyConnection, i: int, table: Table) -> dict[str, OneValue]:
+def one_value_each(connection: Tables, i: int, table: Table) -> dict[str, OneValue]:
     """Give table number i its one value a unit, and tell for each such column how many rows it changed."""
     single = [(j, column) for j, column in enumerate(table.columns) if column.per_unit]
     if not single:
         return {}
     unit = next(j for j, column in enumerate(table.columns) if column.name == table.unit)
     least = ", ".join(f"MIN(c{j}) AS v{j}" for j, _ in single)
-    connection.execute(f"CREATE TEMP TABLE least AS SELECT c{unit} AS unit, {least} FROM t{i} "
-                       f"WHERE c{unit} IS NOT NULL GROUP BY c{unit}")
+    of_each = f"SELECT c{unit} AS unit, {least} FROM t{i} WHERE c{unit} IS NOT NULL GROUP BY c{unit}"
     counts = ", ".join(
         f"COUNT(*) FILTER (WHERE c{j} <> v{j}), COUNT(*) FILTER (WHERE c{j} IS NULL "
         f"AND v{j} IS NOT NULL)" for j, _ in single
     )
-    [found] = connection.execute(f"SELECT {counts} FROM t{i} JOIN least ON c{unit} = unit").fetchall()
     columns = ", ".join(
         f"CASE WHEN unit IS NULL THEN c{j} ELSE v{j} END AS c{j}" if column.per_unit else f"c{j}"
         for j, column in enumerate(table.columns)
     )
-    connection.execute(f"CREATE TABLE made ({definition(table)})")
-    changed = f"SELECT {columns} FROM t{i} LEFT JOIN least ON c{unit} = unit"
-    connection.execute(f"INSERT INTO made {with_numbers(table, changed)}")
-    connection.execute(f"DROP TABLE t{i}")
-    connection.execute(f"ALTER TABLE made RENAME TO t{i}")
-    connection.execute("DROP TABLE least")
+    with temporary(connection, "least", of_each):
+        [found] = connection.execute(f"SELECT {counts} FROM t{i} JOIN least ON c{unit} = unit").fetchall()
+        replace(connection, i, table, f"SELECT {columns} FROM t{i} LEFT JOIN least ON c{unit} = unit")
     return {column.name: OneValue(found[2 * n], found[2 * n + 1]) for n, (_, column) in enumerate(single)}

@@ -9,16 +9,14 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dpcurator.catalog.declaration import Declaration
 from dpcurator.catalog.model import Column, Table, Value
 from dpcurator.catalog.problems import text
 from dpcurator.catalog.spelling import EPOCH
 from dpcurator.snapshot.report import SHOWN, OutsideKeys
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+from dpcurator.snapshot.rewriting import Tables
 
 _LOOKED_AT: Final = 1_000  # distinct values, the most frequent first, that are compared with the keys
 _LONGEST: Final = 60  # letters shown of one
@@ -37,7 +35,7 @@ def keyed(table: Table, declaration: Declaration, public: Mapping[tuple[str, str
     return [(j, column, keys) for j, column, keys in listed if keys is not None]
 
 
-def outside_keys(connection: DuckDBPyConnection, i: int, columns: Keyed) -> dict[str, OutsideKeys]:
+def outside_keys(connection: Tables, i: int, columns: Keyed) -> dict[str, OutsideKeys]:
     """For each column with such values, what they are. Missing values are not counted."""
     found: dict[str, OutsideKeys] = {}
     for j, column, keys in columns:

@@ -11,18 +11,13 @@ Checked in tests/snapshot/test_owners.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dpcurator.catalog.model import Table
-from dpcurator.snapshot.codes import with_numbers
 from dpcurator.snapshot.report import Ownerless
-from dpcurator.snapshot.store import definition
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+from dpcurator.snapshot.rewriting import Tables, replace, temporary
 
 
-def find_owners(connection: DuckDBPyConnection, i: int, tables: Sequence[Table]) -> Ownerless | None:
+def find_owners(connection: Tables, i: int, tables: Sequence[Table]) -> Ownerless | None:
     """Write the unit of each row of table number i, and set aside the rows that have none; how many.
 
     None where a table says itself whose its rows are."""
@@ -34,19 +29,14 @@ def find_owners(connection: DuckDBPyConnection, i: int, tables: Sequence[Table])
     o = [one.name for one in tables].index(through.table)
     names = [column.name for column in tables[o].columns]
     key, unit = names.index(through.key), names.index(tables[o].unit or "")
-    run = connection.execute
-    run(f"CREATE TEMP TABLE owners AS SELECT c{key} AS k, MIN(c{unit}) AS unit, "
-        f"MIN(c{unit}) <> MAX(c{unit}) AS several "
-        f"FROM t{o} WHERE c{key} IS NOT NULL AND c{unit} IS NOT NULL GROUP BY c{key}")
+    of_each = (f"SELECT c{key} AS k, MIN(c{unit}) AS unit, MIN(c{unit}) <> MAX(c{unit}) AS several "
+               f"FROM t{o} WHERE c{key} IS NOT NULL AND c{unit} IS NOT NULL GROUP BY c{key}")
     counted = (f"COUNT(*) FILTER (WHERE c{j} IS NULL), COUNT(*) FILTER (WHERE c{j} IS NOT NULL AND k IS NULL), "
                "COUNT(*) FILTER (WHERE several)")
-    [found] = run(f"SELECT {counted} FROM t{i} LEFT JOIN owners ON c{j} = k").fetchall()
     own = ", ".join(f"c{n}" for n in range(len(table.columns) - 1))
-    run(f"CREATE TABLE made ({definition(table)})")
-    owned = f"SELECT {own}, unit FROM t{i} JOIN owners ON c{j} = k WHERE NOT several"
-    run(f"INSERT INTO made {with_numbers(table, owned)}")
-    run(f"DROP TABLE t{i}")
-    run(f"ALTER TABLE made RENAME TO t{i}")
-    run("DROP TABLE owners")
+    with temporary(connection, "owners", of_each):
+        [found] = connection.execute(f"SELECT {counted} FROM t{i} LEFT JOIN owners ON c{j} = k").fetchall()
+        replace(connection, i, table,
+                f"SELECT {own}, unit AS c{len(table.columns) - 1} FROM t{i} JOIN owners ON c{j} = k WHERE NOT several")
     no_key, no_owner, several = map(int, found)
     return Ownerless(through.on, through.table, no_key, no_owner, several)

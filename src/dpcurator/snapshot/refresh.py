@@ -8,16 +8,14 @@ typed source removes exactly those rows from the snapshot. Checked in tests/snap
 from __future__ import annotations
 
 import glob
-import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from dpcurator.catalog.columns import in_order
 from dpcurator.catalog.declaration import Declaration, Source
 from dpcurator.catalog.file_kinds import inside
-from dpcurator.catalog.model import EACH_ROW, Column
+from dpcurator.catalog.model import EACH_ROW
 from dpcurator.catalog.problems import nearest, text
 from dpcurator.catalog.through import as_read, owners_first
 from dpcurator.errors import Misconfigured
@@ -30,16 +28,17 @@ from dpcurator.snapshot.loading import Loader
 from dpcurator.snapshot.one_value import one_value_each
 from dpcurator.snapshot.outside_keys import keyed, outside_keys
 from dpcurator.snapshot.owners import find_owners
+from dpcurator.snapshot.public_facts import ends_of, most_of, public_keys
 from dpcurator.snapshot.repeats import first_rows, without_repeats
 from dpcurator.snapshot.report import Report, TableReport, Trouble
+from dpcurator.snapshot.rewriting import Tables
 from dpcurator.snapshot.shares import beyond_bounds, over_caps
 from dpcurator.snapshot.store import Draft, drafting
 from dpcurator.snapshot.typed_source import load_duckdb, load_parquet
 from dpcurator.snapshot.unchanged import unchanged
 
+PublicValues = list[tuple[tuple[str, str], tuple[Any, ...]]]  # of each public table and column
 Progress = Callable[[str, int, float], None]  # table, rows so far, and which part of it was read (0 is not known)
-MOST_KEYS: Final = 1_000_000  # of one public column
-MOST_GROUPED: Final = 10_000  # of one that no private column takes its keys from, but a join may group by
 
 
 def refresh(
@@ -75,25 +74,36 @@ def refresh(
             else:
                 _load(loader, source, declaration, given.get(table.name), draft, i)
             if report.units is not None:
-                _keep_unread(loader)
+                keep_unread(loader)
             loader.count()
             reports.append(report)
         for i in owners_first(declaration.tables):
-            table, report = declaration.tables[i], reports[i]
-            report.ownerless = find_owners(draft.connection, i, declaration.tables)
-            report.one_value = one_value_each(draft.connection, i, table)
-            report.repeats = without_repeats(draft.connection, i, table)
-            report.later = first_rows(draft.connection, i, table)
+            apply_rules(draft.connection, i, declaration, reports[i])
         number_units(draft.connection, declaration.tables)
-        public = _public_keys(declaration, draft)
-        for i, (table, report) in enumerate(zip(declaration.tables, reports, strict=True)):
-            if table.private:
-                listed = keyed(table, declaration, dict(public))
-                report.outside = outside_keys(draft.connection, i, listed)
-                report.beyond = beyond_bounds(draft.connection, i, table)
-                report.over = over_caps(draft.connection, i, table, listed)
-        draft.publish(public, name, _most(declaration, draft), _ends(declaration, draft))
+        public = public_keys(declaration, draft.connection)
+        for i, report in enumerate(reports):
+            look_over(draft.connection, i, declaration, public, report)
+        draft.publish(public, name, most_of(declaration, draft.connection), ends_of(declaration, draft.connection))
         return Report(draft.version, tuple(reports), name)
+
+
+def apply_rules(tables: Tables, i: int, declaration: Declaration, report: TableReport) -> None:
+    """What the catalog says of a table's rows among one another: whose they are, one value a unit, no repeats."""
+    table = declaration.tables[i]
+    report.ownerless = find_owners(tables, i, declaration.tables)
+    report.one_value = one_value_each(tables, i, table)
+    report.repeats = without_repeats(tables, i, table)
+    report.later = first_rows(tables, i, table)
+
+
+def look_over(tables: Tables, i: int, declaration: Declaration, public: PublicValues, report: TableReport) -> None:
+    """What a private table's rows are told of: values that are no key or beyond bounds, units over caps."""
+    table = declaration.tables[i]
+    if table.private:
+        listed = keyed(table, declaration, dict(public))
+        report.outside = outside_keys(tables, i, listed)
+        report.beyond = beyond_bounds(tables, i, table)
+        report.over = over_caps(tables, i, table, listed)
 
 
 def match_frames(declaration: Declaration, frames: Mapping[str, Any]) -> None:
@@ -118,34 +128,41 @@ def _load(
     if source.kind == "frame":
         loader.load_values(read_frame(frame, names, loader.table.name, where=source.where))
         return
-    files = _files(source, declaration.directory)
+    files = files_of(source, declaration.directory)
     if source.append_only and loader.report.units is None:
         loader.report.kept, files = take_over(draft, loader, i, source, files)
     sizes = [path.stat().st_size if path.is_file() else 0 for path in files]
     for n, path in enumerate(files):
-        before, whole = sum(sizes[:n]), max(1, sum(sizes))
-        loader.share = (before + sizes[n]) / whole
-        if path.exists() and not os.access(path, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
-            raise Misconfigured(f"{text(path.name)} cannot be read.", where=source.where,
-                                cure="Check its permissions.")
-        folders = folders_of(path, declaration.directory, source.folders, source.where)
-        with unchanged(path, source.where):
-            if source.kind == "csv":
-                own = [name for name in names if name not in folders]
-                for records in read_csv(path, source.csv, own, loader.report, where=source.where, folders=folders):
-                    vectors = beside(names, records.columns, len(records.lines), folders)
-                    loader.share = (before + min(records.read, sizes[n])) / whole
-                    loader.load_records(vectors, records.lines, path.name, source.csv.missing)
-            elif source.kind == "parquet":
-                load_parquet(path, names, loader, where=source.where, folders=folders)
-            else:
-                load_duckdb(path, source.relation, names, loader, memory=declaration.memory,
-                            threads=declaration.threads, where=source.where)
-            if source.append_only:
-                note(loader, i, source, path)
+        load_file(loader, i, source, path, declaration, (sum(sizes[:n]), sizes[n], max(1, sum(sizes))))
 
 
-def _files(source: Source, directory: Path) -> list[Path]:
+def load_file(
+    loader: Loader, i: int, source: Source, path: Path, declaration: Declaration,
+    sizes: tuple[int, int, int] = (0, 0, 1),
+) -> None:
+    """Read one file of table number i. sizes: bytes before it, of it, and of all files. Raises Misconfigured."""
+    names, (before, size, whole) = [column.name for column in loader.table.columns], sizes
+    loader.share = (before + size) / whole
+    if path.exists() and not os.access(path, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise Misconfigured(f"{text(path.name)} cannot be read.", where=source.where, cure="Check its permissions.")
+    folders = folders_of(path, declaration.directory, source.folders, source.where)
+    with unchanged(path, source.where):
+        if source.kind == "csv":
+            own = [name for name in names if name not in folders]
+            for records in read_csv(path, source.csv, own, loader.report, where=source.where, folders=folders):
+                vectors = beside(names, records.columns, len(records.lines), folders)
+                loader.share = (before + min(records.read, size)) / whole
+                loader.load_records(vectors, records.lines, path.name, source.csv.missing)
+        elif source.kind == "parquet":
+            load_parquet(path, names, loader, where=source.where, folders=folders)
+        else:
+            load_duckdb(path, source.relation, names, loader, memory=declaration.memory, threads=declaration.threads,
+                        where=source.where)
+        if source.append_only:
+            note(loader, i, source, path)
+
+
+def files_of(source: Source, directory: Path) -> list[Path]:
     """The file itself where there is one of exactly this name; else what the pattern matches, sorted."""
     literal = directory / source.place
     if "\0" in source.place:
@@ -171,7 +188,7 @@ def _files(source: Source, directory: Path) -> list[Path]:
     return [directory / path for path in found]
 
 
-def _keep_unread(loader: Loader) -> None:
+def keep_unread(loader: Loader) -> None:
     """With a public number of units, a row that cannot be read is still a unit: it stays, every column missing.
 
     Left out, one unit's change from a row that can be read to one that cannot would move a sum by a whole value, where
@@ -180,64 +197,3 @@ def _keep_unread(loader: Loader) -> None:
     nothing = ", ".join("NULL" for _ in loader.table.columns)
     rows = loader.report.set_aside.count
     loader.connection.execute(f"INSERT INTO {loader.name} SELECT {nothing} FROM range({rows:d})")
-
-
-def _public_keys(declaration: Declaration, draft: Draft) -> list[tuple[tuple[str, str], tuple[Any, ...]]]:
-    """The distinct values of the public columns that keys are taken from."""
-    found: dict[tuple[str, str], tuple[Any, ...]] = {}
-    for wanted in declaration.public_keys:
-        i = next(n for n, table in enumerate(declaration.tables) if table.name == wanted.public_table)
-        j = _index(declaration.tables[i].columns, wanted.public_column)
-        rows = draft.connection.execute(
-            f"SELECT DISTINCT c{j} FROM t{i} WHERE c{j} IS NOT NULL LIMIT {MOST_KEYS + 1}"
-        ).fetchall()
-        if len(rows) > MOST_KEYS:
-            raise Misconfigured(f"Public column {text(wanted.public_column)} has more than {MOST_KEYS:,} keys.",
-                                where=declaration.where(wanted.public_table, wanted.public_column),
-                                cure="Group by something coarser.")
-        found[wanted.public_table, wanted.public_column] = in_order(tuple(row[0] for row in rows))
-    for i, table in enumerate(declaration.tables):
-        for j, column in enumerate(table.columns if not table.private else ()):
-            if (table.name, column.name) in found or column.kind == "float":
-                continue
-            rows = draft.connection.execute(
-                f"SELECT DISTINCT c{j} FROM t{i} WHERE c{j} IS NOT NULL LIMIT {MOST_GROUPED + 1}"
-            ).fetchall()
-            if 0 < len(rows) <= MOST_GROUPED:  # else it is too long to be grouped by
-                found[table.name, column.name] = in_order(tuple(row[0] for row in rows))
-    return list(found.items())
-
-
-def _most(declaration: Declaration, draft: Draft) -> dict[tuple[str, str], int]:
-    """In how many rows of a public table one value of a column is, at most, with missing ones read as declared."""
-    found: dict[tuple[str, str], int] = {}
-    for i, table in enumerate(declaration.tables):
-        for j, column in enumerate(table.columns if not table.private else ()):
-            held, given = (f"c{j}", []) if column.missing is None else (f"coalesce(c{j}, ?)", [column.missing])
-            [(most,)] = draft.connection.execute(
-                f"SELECT max(n) FROM (SELECT count(*) AS n FROM (SELECT {held} AS c FROM t{i}) "
-                "WHERE c IS NOT NULL GROUP BY c)", given,
-            ).fetchall()
-            found[table.name, column.name] = most or 0
-    return found
-
-
-def _ends(declaration: Declaration, draft: Draft) -> dict[tuple[str, str], tuple[str, str]]:
-    """The least and greatest number of a public column, with missing ones read as declared; none where one is
-    infinite."""
-    found: dict[tuple[str, str], tuple[str, str]] = {}
-    for i, table in enumerate(declaration.tables):
-        for j, column in enumerate(table.columns if not table.private else ()):
-            if column.type not in ("integer", "float", "date", "timestamp"):
-                continue
-            held, given = (f"c{j}", []) if column.missing is None else (f"coalesce(c{j}, ?)", [column.missing])
-            known = "NOT isnan(c)" if column.kind == "float" else "c IS NOT NULL"
-            [(least, greatest)] = draft.connection.execute(
-                f"SELECT min(c), max(c) FROM (SELECT {held} AS c FROM t{i}) WHERE {known}", given).fetchall()
-            if least is not None and math.isfinite(least) and math.isfinite(greatest):
-                found[table.name, column.name] = (repr(least), repr(greatest))
-    return found
-
-
-def _index(columns: Sequence[Column], name: str) -> int:
-    return next(j for j, column in enumerate(columns) if column.name == name)

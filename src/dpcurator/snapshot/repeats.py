@@ -11,43 +11,27 @@ stay neighbours, and the order of files and rows plays no part. Checked in tests
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dpcurator.catalog.model import Table
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+from dpcurator.snapshot.rewriting import Tables, keep_first
 
 
-def without_repeats(connection: DuckDBPyConnection, i: int, table: Table) -> int:
+def without_repeats(connection: Tables, i: int, table: Table) -> int:
     """Take the repeats out of table number i; how many there were."""
     if not table.distinct:
         return 0
     alike = _columns(table, table.distinct)
-    return _first_of(connection, i, table, alike, alike)
+    return keep_first(connection, i, len(table.columns), alike, alike)
 
 
-def first_rows(connection: DuckDBPyConnection, i: int, table: Table) -> int:
+def first_rows(connection: Tables, i: int, table: Table) -> int:
     """Keep of table number i what `one_row_per` says; how many rows are left out."""
     if table.one_row_per is None:
         return 0
-    return _first_of(connection, i, table, _columns(table, table.one_row_per), _columns(table, ()))
+    return keep_first(connection, i, len(table.columns), _columns(table, table.one_row_per), _columns(table, ()))
 
 
 def _columns(table: Table, names: Sequence[str]) -> list[str]:
     """The unit's column and these."""
     position = {column.name: j for j, column in enumerate(table.columns)}
     return [f"c{position[name]}" for name in (table.unit, *names) if name is not None]
-
-
-def _first_of(
-    connection: DuckDBPyConnection, i: int, table: Table, alike: Sequence[str], present: Sequence[str]
-) -> int:
-    """Keep the first of the rows with equal values in the columns `alike`, where those of `present` are not missing."""
-    order = ", ".join(f"c{j} ASC NULLS FIRST" for j in range(len(table.columns)))
-    [(found,)] = connection.execute(
-        f"DELETE FROM t{i} WHERE rowid IN (SELECT rowid FROM (SELECT rowid, ROW_NUMBER() OVER "
-        f"(PARTITION BY {', '.join(alike)} ORDER BY {order}, rowid) AS n FROM t{i} "
-        f"WHERE {' AND '.join(f'{column} IS NOT NULL' for column in present)}) WHERE n > 1)"
-    ).fetchall()
-    return int(found)

@@ -10,18 +10,16 @@ tests/snapshot/test_shares.py.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from dpcurator.catalog.model import EACH_ROW, Table
 from dpcurator.snapshot.codes import code_of
 from dpcurator.snapshot.outside_keys import SQL, Keyed
 from dpcurator.snapshot.report import Beyond, Over
+from dpcurator.snapshot.rewriting import Tables
+from dpcurator.snapshot.spark_tables import SparkTables
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
-
-def beyond_bounds(connection: DuckDBPyConnection, i: int, table: Table) -> dict[str, Beyond]:
+def beyond_bounds(connection: Tables, i: int, table: Table) -> dict[str, Beyond]:
     """For each column with bounds and values beyond them, how many are below and above, and how many there are."""
     bounded = [(j, column) for j, column in enumerate(table.columns) if column.lower is not None]
     if not bounded:
@@ -39,12 +37,12 @@ def beyond_bounds(connection: DuckDBPyConnection, i: int, table: Table) -> dict[
     return {name: one for name, one in told.items() if one.below or one.above}
 
 
-def over_caps(connection: DuckDBPyConnection, i: int, table: Table, columns: Keyed) -> dict[str, Over]:
+def over_caps(connection: Tables, i: int, table: Table, columns: Keyed) -> dict[str, Over]:
     """By column with listed keys, and "" for no GROUP BY: who is over the catalog's caps, where anyone is."""
     if table.unit == EACH_ROW or (table.max_total is None and table.max_rows is None):
         return {}
     own = next(j for j, column in enumerate(table.columns) if column.name == table.unit)
-    unit = code_of(table) or f"c{own}"
+    unit = f"c{own}" if isinstance(connection, SparkTables) else code_of(table) or f"c{own}"
     found = {"": _over(connection, i, unit, table, "", "TRUE", [])}
     for j, column, keys in columns:
         listed = [key for key in keys if key is not None]
@@ -56,14 +54,14 @@ def over_caps(connection: DuckDBPyConnection, i: int, table: Table, columns: Key
 
 
 def _over(
-    connection: DuckDBPyConnection, i: int, unit: str, table: Table, key: str, rows: str, values: list[object]
+    connection: Tables, i: int, unit: str, table: Table, key: str, rows: str, values: list[object]
 ) -> Over:
     most = table.max_rows if table.max_rows is not None else table.max_total
     groups, total, bounded, once_more = ("COUNT(*)", "SUM(n)", f"SUM(LEAST(n, {most}))", "GROUP BY unit") if key else \
         ("1", "n", f"LEAST(n, {most})", "")  # of a unit, which without a key is in `each` once
-    factor = ["1.0"]
-    factor += [f"{table.max_groups}.0 / {groups}"] if table.max_groups is not None else []
-    factor += [f"{table.max_total}.0 / {bounded}"] if table.max_total is not None else []
+    factor = ["1e0", "1e0"]  # one engine takes the least of two or more
+    factor += [f"{table.max_groups}e0 / {groups}"] if table.max_groups is not None else []
+    factor += [f"{table.max_total}e0 / {bounded}"] if table.max_total is not None else []
     [told] = connection.execute(
         f"WITH each AS (SELECT {unit} AS unit, COUNT(*) AS n FROM t{i} WHERE {unit} IS NOT NULL AND {rows} "
         f"GROUP BY {unit}{key}), units AS (SELECT {total} AS n, {bounded} * LEAST({', '.join(factor)}) "

@@ -19,11 +19,11 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 from dpcurator.catalog.bind import PublicFacts, json_value, schema_fingerprint, value_of_json
 from dpcurator.catalog.declaration import Declaration
@@ -38,6 +38,7 @@ FORMAT: Final = 1
 SQL_TYPES: Final[dict[Kind, str]] = {"integer": "BIGINT", "float": "DOUBLE", "text": "VARCHAR"}
 _VERSION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,78}[A-Za-z0-9._-])?")
 _NAME = re.compile(r"snapshot-(\d{4,})\.duckdb")
+_DATASET = re.compile(r"v\d{4,}-[0-9a-f]{8}")
 _CURE = "Run `dpcurator refresh`."
 
 
@@ -52,7 +53,7 @@ class PhysicalTable:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotInfo:
-    """The snapshot in force: open `path` read-only."""
+    """The snapshot in force: open `path` read-only. It is a DuckDB file or, for Spark, the directory of a dataset."""
 
     path: Path
     version: int
@@ -71,12 +72,18 @@ def physical_tables(declaration: Declaration) -> tuple[PhysicalTable, ...]:
 
 def open_snapshot(declaration: Declaration) -> SnapshotInfo:
     """The snapshot in force. Raises Misconfigured when there is none, or when it was made for other declarations."""
-    found = _facts(declaration.state)
+    found = recorded(declaration.state)
     if found is None:
         raise Misconfigured("There is no snapshot of the data yet.", where=declaration.name, cure=_CURE)
+    dataset, wanted = found.get("dataset"), "duckdb" if declaration.spark is None else "spark"
+    if (dataset is None) != (declaration.spark is None):
+        raise Misconfigured(f"The snapshot was made for another engine than {wanted}.", where=declaration.name,
+                            cure=_CURE)
     path = declaration.state / f"snapshot-{found['version']:04d}.duckdb"
-    if not path.is_file():
-        raise Misconfigured("The snapshot in force is gone.", where=f".dpcurator/{path.name}", cure=_CURE)
+    if dataset is not None:
+        path = declaration.datasets / dataset
+    if not (path.is_file() if dataset is None else path.is_dir()):
+        raise Misconfigured("The snapshot in force is gone.", where=f"{path.parent.name}/{path.name}", cure=_CURE)
     facts = _public(found)  # of the same reading: a refresh may publish in between
     unread = any(facts.of(keys.public_table, keys.public_column) is None for keys in declaration.public_keys)
     if found["fingerprint"] != schema_fingerprint(declaration) or unread:
@@ -97,7 +104,7 @@ def named(declaration: Declaration, name: object) -> SnapshotInfo | None:
     if not isinstance(name, str) or not _VERSION.fullmatch(name):
         raise Misconfigured("The name of a version is 1 to 80 letters, digits, spaces, dots, dashes or underscores.",
                             where=declaration.name, cure="Give a name as in 2026-w48.")
-    found = _facts(declaration.state) or {}
+    found = recorded(declaration.state) or {}
     if name not in found.get("names", {}):
         return None
     new = "Choose a new name: the same name is the same data."
@@ -112,7 +119,7 @@ def named(declaration: Declaration, name: object) -> SnapshotInfo | None:
 
 def public_facts(declaration: Declaration) -> PublicFacts:
     """The public facts of the last refresh; version 0 when there was none. Raises Misconfigured if unreadable."""
-    found = _facts(declaration.state)
+    found = recorded(declaration.state)
     return PublicFacts() if found is None else _public(found)
 
 
@@ -128,11 +135,13 @@ def _public(found: dict[str, Any]) -> PublicFacts:
     return PublicFacts(found["version"], keys, unique, most, ends)
 
 
-def _facts(state: Path) -> dict[str, Any] | None:
+def recorded(state: Path) -> dict[str, Any] | None:
+    """What the last refresh has recorded, all of it public; None where there was none. Raises Misconfigured."""
     try:
         found = read_json((state / "facts.json").read_text("utf-8"))
         usable = found["format"] == FORMAT and isinstance(found["version"], int) and isinstance(found["keys"], list)
         usable = usable and isinstance(found.get("names", {}), dict)
+        usable = usable and _DATASET.fullmatch(found.get("dataset", "v0000-00000000")) is not None
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):
@@ -150,6 +159,9 @@ def definition(table: Table) -> str:
     return ", ".join(columns if code is None else [*columns, f"{code} BIGINT"])
 
 
+D = TypeVar("D", bound="Drafted")
+
+
 class Draft:
     """A snapshot being written: nothing sees it until `publish`, and leaving without that removes it."""
 
@@ -158,7 +170,7 @@ class Draft:
 
         self.declaration, self.state = declaration, declaration.state
         self.write_errors = (duckdb.Error, OSError)  # their text may quote a cell, so it goes no further
-        before = _facts(self.state)
+        before = recorded(self.state)
         self.previous: int = before["version"] if before else 0
         self.names: dict[str, int] = before.get("names", {}) if before else {}
         taken = [int(found[1]) for entry in self.state.iterdir() if (found := _NAME.fullmatch(entry.name))]
@@ -192,34 +204,11 @@ class Draft:
         public column is, at most; ends: its least and greatest number, in digits."""
         self.connection.execute("CHECKPOINT")
         self.connection.close()
-        _sync(self.path)
+        sync(self.path)
         os.replace(self.path, self.state / f"snapshot-{self.version:04d}.duckdb")
-        _sync(self.state)
-        facts = {
-            "format": FORMAT,
-            "version": self.version,
-            "fingerprint": schema_fingerprint(self.declaration),
-            "keys": [
-                {"table": table, "column": column, "values": [json_value(value) for value in values]}
-                | ({"unique": True} if (most or {}).get((table, column)) == 1 else {})
-                for (table, column), values in keys
-            ],
-            "most": [
-                {"table": table, "column": column, "rows": n}
-                | ({"ends": list(ends[table, column])} if ends and (table, column) in ends else {})
-                for (table, column), n in (most or {}).items()
-            ],
-            "name": name,
-            "names": self.names if name is None else self.names | {name: self.version},
-        }
-        draft = self.state / "draft-facts.json"
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(json.dumps(facts))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, self.state / "facts.json")
-        _sync(self.state)
+        sync(self.state)
+        names = self.names if name is None else self.names | {name: self.version}
+        put_in_force(self.declaration, self.version, keys, most or {}, ends or {}, {"name": name, "names": names})
         for entry in self.state.iterdir():
             found = _NAME.fullmatch(entry.name)
             if found and int(found[1]) not in (self.version, self.previous):
@@ -229,6 +218,37 @@ class Draft:
         """Close and remove what was not published."""
         self.connection.close()
         _clear(self.state)
+
+
+def put_in_force(
+    declaration: Declaration, version: int, keys: list[tuple[tuple[str, str], tuple[Any, ...]]],
+    most: Mapping[tuple[str, str], int], ends: Mapping[tuple[str, str], tuple[str, str]], more: Mapping[str, Any],
+) -> None:
+    """Name a snapshot that is whole on the disk as the one in force, by one rename. more: what else is recorded."""
+    facts = {
+        "format": FORMAT,
+        "version": version,
+        "fingerprint": schema_fingerprint(declaration),
+        "keys": [
+            {"table": table, "column": column, "values": [json_value(value) for value in values]}
+            | ({"unique": True} if most.get((table, column)) == 1 else {})
+            for (table, column), values in keys
+        ],
+        "most": [
+            {"table": table, "column": column, "rows": n}
+            | ({"ends": list(ends[table, column])} if (table, column) in ends else {})
+            for (table, column), n in most.items()
+        ],
+        **more,
+    }
+    draft = declaration.state / "draft-facts.json"
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(json.dumps(facts))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(draft, declaration.state / "facts.json")
+    sync(declaration.state)
 
 
 def clear_leavings(state: Path) -> None:
@@ -253,7 +273,8 @@ def _clear(state: Path) -> None:
             leaving.unlink(missing_ok=True)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Let a file, or the names in a directory, outlast a loss of power."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -269,9 +290,27 @@ def _ignore_itself(state: Path) -> None:
         ignoring.chmod(0o600)
 
 
+class Drafted(Protocol):
+    """What a refresh fills."""
+
+    @property
+    def write_errors(self) -> tuple[type[Exception], ...]:
+        """Errors of a disk, whose text may quote a cell."""
+
+    def discard(self) -> None: ...
+
+
 @contextlib.contextmanager
 def drafting(declaration: Declaration, after: int = 0) -> Iterator[Draft]:
     """A draft in the state directory, by one refresh at a time. Raises Misconfigured when another is running."""
+    with alone(declaration, lambda: Draft(declaration, after)) as draft:
+        yield draft
+
+
+@contextlib.contextmanager
+def alone(declaration: Declaration, begin: Callable[[], D]) -> Iterator[D]:
+    """What `begin` makes, by one refresh at a time; it is discarded at the end. Raises Misconfigured when another is
+    running."""
     try:
         declaration.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         declaration.state.chmod(0o700)
@@ -282,7 +321,7 @@ def drafting(declaration: Declaration, after: int = 0) -> Iterator[Draft]:
                             cure="Check the permissions beside the catalog file.") from None
     try:
         _hold(lock)
-        draft = Draft(declaration, after)
+        draft = begin()
         try:
             yield draft
         except draft.write_errors:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -33,6 +33,7 @@ from dpcurator.snapshot.typed_values import PAST
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+    from pyarrow import RecordBatch
 
 _WRITE_AGAIN: Final = "Write the file again with a name for each column."
 _WHOLE: Final = re.compile(r"U?(TINY|SMALL)INT|BIGINT|U?INTEGER")
@@ -92,6 +93,32 @@ def load_parquet(path: Path, columns: Sequence[str], loader: Loader, *, where: s
             loader.load_typed(relation, kinds)
     except ValueError:
         raise broken from None
+
+
+def load_arrow(
+    batches: Iterable[RecordBatch], name: str, columns: Sequence[str], loader: Loader, *, where: str
+) -> None:
+    """Load the declared columns of batches of Arrow, which are of one schema. name: what a message calls them. Raises
+    Misconfigured where they cannot be read as declared."""
+    import pyarrow
+
+    run, rows, chosen = loader.connection.execute, 0, list[int]()
+    found: list[tuple[str, str]] = []
+    for batch in batches:
+        loader.connection.register("batch", pyarrow.Table.from_batches([batch]))
+        try:
+            if not found:
+                described = run("DESCRIBE FROM batch").fetchall()
+                names = batch.schema.names  # by position: DuckDB renames two that differ by case
+                found = [(own, str(row[1])) for own, row in zip(names, described, strict=True)]
+                refuse_repeats(names, columns, name, where)
+                chosen = _chosen(found, columns, name, loader, where)
+            numbered = f"(SELECT *, row_number() OVER () + {rows} AS place FROM batch)"
+            source, kinds = _plainly(f"{numbered} AS source({_names(found)}, place)", found, chosen, "place")
+            loader.load_typed(source, kinds, counted=False)
+            rows += batch.num_rows
+        finally:
+            loader.connection.unregister("batch")
 
 
 def _source(connection: DuckDBPyConnection, plain: str, found: Sequence[object]) -> str:
@@ -214,10 +241,13 @@ def _names(found: Sequence[object]) -> str:
     return ", ".join(f"y{i}" for i in range(len(found)))
 
 
-def _plainly(source: str, found: Sequence[tuple[str, str]], chosen: Sequence[int]) -> tuple[str, list[str]]:
-    """The chosen columns y0, y1, ... of a relation as x0, x1, ... of plain values, and their kinds."""
+def _plainly(
+    source: str, found: Sequence[tuple[str, str]], chosen: Sequence[int], *more: str
+) -> tuple[str, list[str]]:
+    """The chosen columns y0, y1, ... of a relation as x0, x1, ... of plain values, and their kinds. more: columns that
+    stay as they are."""
     plain = [_plain(f"y{position}", found[position][1]) for position in chosen]
-    columns = ", ".join(f"{expression} AS x{j}" for j, (expression, _) in enumerate(plain))
+    columns = ", ".join([*(f"{expression} AS x{j}" for j, (expression, _) in enumerate(plain)), *more])
     return f"(SELECT {columns} FROM {source})", [kind for _, kind in plain]
 
 
