@@ -7,6 +7,7 @@ import pytest
 from dpcurator.catalog.bind import schema_fingerprint
 from dpcurator.catalog.declaration import Cluster, Declaration
 from dpcurator.catalog.load import load
+from dpcurator.catalog.spark import master_of
 from dpcurator.errors import Misconfigured
 
 CATALOG = """
@@ -92,3 +93,20 @@ def test_faults_of_the_tables(curator: str, table: str, told: str, cure: str) ->
     assert told in str(found.value)
     assert cure in str(found.value)
     assert "abc" not in str(found.value)
+
+
+def test_the_master_is_the_environments_where_it_has_one_and_no_message_repeats_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    both, one = Cluster("env:SPARK_AT or local[2]", "", 8), Cluster("env:SPARK_AT", "", 8)
+    monkeypatch.delenv("SPARK_AT", raising=False)
+    assert master_of(both) == "local[2]"
+    with pytest.raises(Misconfigured, match="SPARK_AT is not set") as found:
+        master_of(one)
+    assert "env:SPARK_AT or local[2]" in found.value.cure
+    monkeypatch.setenv("SPARK_AT", "sc://host:15002/;token=secret")
+    assert master_of(both) == master_of(one) == "sc://host:15002/;token=secret"
+    monkeypatch.setenv("SPARK_AT", "host:15002;token=secret")
+    with pytest.raises(Misconfigured, match="SPARK_AT is no address of Spark") as found:
+        master_of(both)
+    assert "secret" not in str(found.value)

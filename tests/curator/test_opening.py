@@ -187,8 +187,8 @@ def test_version_and_file_come_from_one_reading(tmp_path, monkeypatch):
     """A refresh between two readings would label the old rows with the new version."""
     opened(tmp_path / "c")
     reads: list[object] = []
-    honest = store._facts
-    monkeypatch.setattr(store, "_facts", lambda state: reads.append(state) or honest(state))
+    honest = store.recorded
+    monkeypatch.setattr(store, "recorded", lambda state: reads.append(state) or honest(state))
     info = store.open_snapshot(load(catalog(), directory=tmp_path / "c"))
     assert len(reads) == 1
     assert info.path.name == f"snapshot-{info.facts.version:04d}.duckdb"

@@ -20,12 +20,12 @@ from dpcurator.catalog.positions import line_of, positions
 from dpcurator.catalog.problems import Problems, dotted, nearest
 from dpcurator.catalog.promise import declare_promise, unknown_keys_are_paid_for
 from dpcurator.catalog.schema import CuratorFields, LedgerFields
+from dpcurator.catalog.spark import names_master
 from dpcurator.catalog.tables import declare_tables
 from dpcurator.errors import Misconfigured
 from dpcurator.postgres import variable_of
 
 _MANY_DIGITS = re.compile(r"[0-9_]{4000}")
-_MASTER = re.compile(r"local\[[1-9][0-9]{0,2}\]|(?:spark|k8s|sc)://[^\s]+|yarn")
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 
@@ -159,7 +159,7 @@ def _cluster(fields: CuratorFields | None, problems: Problems) -> Cluster | None
         return None
     given = fields.spark
     where = ("curator", "spark")
-    if not _is_master(given.master):
+    if not names_master(given.master):
         problems.add((*where, "master"), "master is no address of Spark, and names no environment variable.",
                      'Write master = "local[2]", "spark://host:7077", "yarn", "sc://host:15002" or "env:SPARK_REMOTE".')
     elif ";token=" in given.master or "@" in given.master:
@@ -174,14 +174,6 @@ def _cluster(fields: CuratorFields | None, problems: Problems) -> Cluster | None
                      "Write partitions = 8.")
         partitions = 8
     return Cluster(given.master, given.path, partitions)
-
-
-def _is_master(given: str) -> bool:
-    """An address; a variable; or a variable and the address where it is not set."""
-    first, _, default = given.partition(" or ")
-    if not variable_of(first):
-        return bool(_MASTER.fullmatch(given))
-    return not default or bool(_MASTER.fullmatch(default))
 
 
 def _spark_tables(

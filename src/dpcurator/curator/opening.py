@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from dpcurator.catalog.bind import PublicFacts, catalog_of
 from dpcurator.catalog.declaration import Declaration
 from dpcurator.catalog.load import ledger_server, load
+from dpcurator.catalog.spark import master_of
 from dpcurator.curator.curator import Curator
 from dpcurator.engines import Engine, stored_engine
 from dpcurator.errors import Misconfigured
@@ -27,7 +28,6 @@ from dpcurator.ledger import Ledger, Opening, PostgresStore, SqliteStore, Store,
 from dpcurator.ledger import keys as signing
 from dpcurator.ledger.key_chain import Link
 from dpcurator.ledger.moving import move
-from dpcurator.postgres import variable_of
 from dpcurator.snapshot import refresh as snapshot
 from dpcurator.snapshot.refresh import Progress, match_frames
 from dpcurator.snapshot.report import Report
@@ -160,14 +160,7 @@ def settings_of(declaration: Declaration) -> Settings:
     settings = Settings(declaration.threads, declaration.memory * 2**20, spill)
     if declaration.spark is None:
         return settings
-    given, _, default = declaration.spark.master.partition(" or ")
-    variable = variable_of(given)
-    master = (os.environ.get(variable, "").strip() if variable else given) or default
-    if not master:
-        raise Misconfigured(f"The environment variable {variable} is not set.", where="[curator] spark",
-                            cure=f'Set it: export {variable}="sc://spark.example.org:15002"; or give a default: '
-                            f'master = "env:{variable} or local[2]".')
-    return replace(settings, master=master, partitions=declaration.spark.partitions)
+    return replace(settings, master=master_of(declaration.spark), partitions=declaration.spark.partitions)
 
 
 def _clear_spill(state: Path) -> None:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 import shutil
 import stat
+import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -49,7 +49,7 @@ class DatasetDraft:
         taken += [int(found[1]) for entry in self.state.iterdir() if (found := _SNAPSHOT.fullmatch(entry.name))]
         taken += [int(found[1]) for entry in self.place.iterdir() if (found := _NAME.fullmatch(entry.name))]
         self.version = max(taken) + 1
-        self.path = self.place / f"v{self.version:04d}-{secrets.token_hex(4)}"
+        self.path = self.place / f"v{self.version:04d}-{uuid.uuid4().hex[:8]}"
         _make(self.path)
         self.parts = self.path / "parts"  # what was read, before rules that look at whole tables
         _make(self.parts)
@@ -109,7 +109,7 @@ def _claim(place: Path, state: Path) -> None:
 
 def _try(place: Path) -> None:
     """Raises OSError where nothing can be written."""
-    tried = place / f".{secrets.token_hex(4)}"
+    tried = place / f".{uuid.uuid4().hex[:8]}"
     tried.touch()
     tried.unlink()
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 import tempfile
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ def stored(job: Job, n: int, load: Callable[[Loader], None]) -> dict[str, Any]:
             if report.units is not None:
                 keep_unread(loader)
             loader.count()
-            name = f"t{job.i}-{n:06d}-{secrets.token_hex(8)}.parquet"
+            name = f"t{job.i}-{n:06d}-{uuid.uuid4().hex}.parquet"
             own = ", ".join(f"c{j}" for j in range(len(job.table.columns)))
             to = quoted(str(Path(job.parts) / name))
             loader.connection.execute(f"COPY (SELECT {own} FROM {loader.name}) TO {to} (FORMAT parquet)")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcurator.catalog.declaration import Declaration, Source
 from dpcurator.catalog.model import EACH_ROW, Table
 from dpcurator.catalog.problems import text
+from dpcurator.catalog.spark import jdbc_of
 from dpcurator.catalog.through import as_read, owners_first
 from dpcurator.errors import Misconfigured
-from dpcurator.postgres import variable_of
 from dpcurator.snapshot.csv_source import missing_cure, same_columns
 from dpcurator.snapshot.frames import read_frame
 from dpcurator.snapshot.loading import Loader
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _FETCHED: Final = 10_000  # rows that a database sends at once
-_ADDRESS: Final = re.compile(r"jdbc:[a-z0-9]+:[^\s]+", re.IGNORECASE)
 
 
 def refresh(
@@ -127,13 +125,7 @@ def _told(results: DataFrame) -> list[dict[str, Any]]:
 
 def _rows(session: SparkSession, source: Source, names: list[str]) -> DataFrame:
     """The declared columns of a table that Spark has, or that it reads from a database. Raises Misconfigured."""
-    shown, variable = text(source.relation), variable_of(source.place)
-    address = os.environ.get(variable, "").strip() if variable else ""
-    if variable and not _ADDRESS.fullmatch(address):
-        raise Misconfigured(f"The environment variable {variable} is not set." if not address else
-                            f"The environment variable {variable} is no JDBC address.", where=source.where,
-                            cure=f'Set it: export {variable}="jdbc:postgresql://db.example.org/clinic?user=reader"')
-    failed = False
+    shown, (variable, address), failed = text(source.relation), jdbc_of(source), False
     try:
         if variable:  # one partition: one statement sees one state of the table
             rows = session.read.jdbc(address, source.relation, properties={"fetchsize": str(_FETCHED)})

@@ -8,7 +8,7 @@ tests/snapshot/test_spark_refresh.py.
 from __future__ import annotations
 
 import re
-import secrets
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -36,7 +36,7 @@ class SparkTables:
     """Views by the names that the rules of a refresh use."""
 
     def __init__(self, session: SparkSession) -> None:
-        self.session, self.token = session, secrets.token_hex(4)
+        self.session, self.token = session, uuid.uuid4().hex[:8]
         self.made: list[str] = []
         self.views: dict[str, str] = {}
 
