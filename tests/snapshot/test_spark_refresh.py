@@ -96,6 +96,17 @@ def law(folder: Path, tables: dict[str, str], frames: Any = None, **curator: str
     return there, two
 
 
+def test_a_small_refresh_on_spark_is_that_on_duckdb(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for engine in ("duckdb", "spark"):
+        (tmp_path / engine).mkdir()
+        (tmp_path / engine / "v.csv").write_text('who,x\n1,2\n1,"2"\n"3",a\n"4\n",5\n6\n')
+    there, report = law(tmp_path, {"v": SMALL["v"].replace("max_total = 5\n", "")})
+    assert rows_of(there)["v"] == [(1, 2), (1, 2), (3, None), (None, 5)]
+    assert (report.tables[0].set_aside.count, report.tables[0].unreadable["x"].count) == (1, 1)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.slow
 def test_a_refresh_on_spark_is_that_on_duckdb(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     there, report = law(tmp_path, {"cities": CITIES, "visits": f'{OWNED}distinct = ["visit"]\n{VISITS}'})
     assert report.tables[1].set_aside.count == 2
@@ -107,7 +118,7 @@ def test_a_refresh_on_spark_is_that_on_duckdb(tmp_path: Path, capfd: pytest.Capt
 
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [
-    'one_row_per = ["who", "city"]\n', "per_unit", 'distinct = ["visit"]\none_row_per = ["who"]\n', "",
+    'one_row_per = ["who", "city"]\n', "per_unit", 'distinct = ["visit"]\n', "",
 ])
 def test_every_rule_over_whole_tables_is_that_of_duckdb(tmp_path: Path, more: str) -> None:
     visits = VISITS
