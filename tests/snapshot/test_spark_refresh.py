@@ -97,8 +97,9 @@ def law(folder: Path, tables: dict[str, str], frames: Any = None, **curator: str
 
 
 def test_a_small_refresh_on_spark_is_that_on_duckdb(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    tmp_path = tmp_path / "a b%20c"  # as a directory may be called
     for engine in ("duckdb", "spark"):
-        (tmp_path / engine).mkdir()
+        (tmp_path / engine).mkdir(parents=True)
         (tmp_path / engine / "v.csv").write_text('who,x\n1,2\n1,"2"\n"3",a\n"4\n",5\n6\n')
     there, report = law(tmp_path, {"v": SMALL["v"].replace("max_total = 5\n", "")})
     assert rows_of(there)["v"] == [(1, 2), (1, 2), (3, None), (None, 5)]
@@ -273,6 +274,8 @@ def test_what_stands_in_the_declared_directory_is_left_alone(tmp_path: Path) -> 
     with pytest.raises(Misconfigured, match="datasets of another catalog") as found:
         draft_of(other)
     assert "remove dpcurator.json" in found.value.cure
+    with pytest.raises(Misconfigured, match="reads as a pattern"):
+        draft_of(declared(tmp_path / "a", SMALL, engine.replace("lake", "la{k,e}")))
     shutil.rmtree(lake)
     lake.write_text("a file")
     with pytest.raises(Misconfigured, match="is no directory"):

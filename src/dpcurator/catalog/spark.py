@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import Final
 
 from dpcurator.catalog.declaration import Cluster, Source
@@ -16,6 +17,14 @@ from dpcurator.postgres import variable_of
 
 MASTER: Final = re.compile(r"local\[[1-9][0-9]{0,2}\]|(?:spark|k8s|sc)://[^\s]+|yarn")
 _JDBC: Final = re.compile(r"jdbc:[a-z0-9]+:[^\s]+", re.IGNORECASE)
+
+
+PATTERN: Final = re.compile(r"[*?\[\]{}\\\x00]")  # what Hadoop's file systems read as a pattern of names
+
+
+def address_of(path: Path) -> str:
+    """A file or directory that this machine reaches, as Spark is told of it: whatever its own file system is."""
+    return f"file://{path.resolve()}"
 
 
 def names_master(given: str) -> bool:

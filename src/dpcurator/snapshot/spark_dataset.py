@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from dpcurator.catalog.declaration import Declaration
 from dpcurator.catalog.problems import text
+from dpcurator.catalog.spark import PATTERN
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.store import put_in_force, recorded, sync
 from dpcurator.values import read_json
@@ -85,6 +86,9 @@ class DatasetDraft:
 def _claim(place: Path, state: Path) -> None:
     """Make the directory of datasets, or see that it is this catalog's. Raises Misconfigured."""
     where, shown = "[curator] spark", text(str(place))
+    if PATTERN.search(str(place.resolve())):
+        raise Misconfigured(f"{shown} has one of * ? [ ] {{ }} and \\, which Spark reads as a pattern.", where=where,
+                            cure="Name another directory as path.")
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         marker, mine = place / MARKER, str(state.resolve())

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcurator.catalog.declaration import Declaration, Source
 from dpcurator.catalog.model import EACH_ROW, Table
 from dpcurator.catalog.problems import text
-from dpcurator.catalog.spark import jdbc_of
+from dpcurator.catalog.spark import address_of, jdbc_of
 from dpcurator.catalog.through import as_read, owners_first
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.csv_source import missing_cure, same_columns
@@ -157,7 +157,7 @@ def _merge(found: list[dict[str, Any]], job: Job, report: TableReport, draft: Da
         if "wrong" in part:
             what, where, cure = part["wrong"]
             raise Misconfigured(what, where=where, cure=cure)
-        files.append(str(Path(job.parts) / part["file"]))
+        files.append(address_of(Path(job.parts) / part["file"]))
         header = part["report"]["header"]
         if header is not None and job.source.kind in ("csv", "parquet"):
             same_columns(header, Path(job.files[part["part"]]).name, report, job.source.where)
@@ -169,7 +169,7 @@ def _merge(found: list[dict[str, Any]], job: Job, report: TableReport, draft: Da
 def _write(tables: SparkTables, i: int, declaration: Declaration, draft: DatasetDraft) -> None:
     """Write table number i into the dataset, and let its name be what was written."""
     table = declaration.tables[i]
-    rows, to = tables.rows(f"t{i}"), str((draft.path / f"t{i}").resolve())
+    rows, to = tables.rows(f"t{i}"), address_of(draft.path / f"t{i}")
     with spark_failing():
         unit = _unit(table)
         if unit is not None and declaration.spark is not None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from dpcurator.catalog.model import Kind, Value
+from dpcurator.catalog.spark import address_of
 from dpcurator.engines.engine import Kinds, Tables
 from dpcurator.engines.limits import COLUMN_NAME, TABLE_NAME
 from dpcurator.engines.settings import Settings
@@ -47,7 +48,7 @@ class Spark:
             raise Misconfigured("There is no dataset.", where=str(path), cure="Run `dpcurator refresh`.")
 
         def frames(session: SparkSession) -> dict[str, DataFrame]:
-            return {table: session.read.schema(_schema(columns)).parquet((path / table).as_uri())
+            return {table: session.read.schema(_schema(columns)).parquet(address_of(path / table))
                     for table, columns in kinds.items()}
 
         self._start(kinds, frames, settings)
