@@ -7,6 +7,7 @@ cannot reach an engine, a ledger cannot see data, a price is made without either
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -151,6 +152,14 @@ def test_every_room_is_in_the_table_and_uses_each_line_of_it():
     assert set(used) == set(MAY)
     for one, others in MAY.items():
         assert others <= used[one], f"{one} no longer imports {others - used[one]}"
+
+
+def test_the_design_names_every_room():
+    """Its table of rooms is today's."""
+    page = (Path(__file__).parents[2] / "docs" / "design.md").read_text("utf-8")
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", page[page.index("| room | concern |"):], flags=re.M)
+    named = {name.strip("`") for row in rows for name in row.split(", ")}
+    assert named == set(MAY) - {"__main__"}
 
 
 def test_randomness_has_few_users():
