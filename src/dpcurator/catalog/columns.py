@@ -18,13 +18,7 @@ from dpcurator.catalog.parts import read
 from dpcurator.catalog.positions import Path
 from dpcurator.catalog.problems import Problems, nearest, text, toml
 from dpcurator.catalog.schema import ColumnFields, KeysFields
-from dpcurator.catalog.spelling import (
-    GREATEST_INTEGER,
-    LEAST_INTEGER,
-    TYPES,
-    Spelling,
-    Unreadable,
-)
+from dpcurator.catalog.spelling import GREATEST_INTEGER, LEAST_INTEGER, TYPES, Spelling, Unreadable
 from dpcurator.catalog.written import (
     declared_cleaning,
     declared_formats,

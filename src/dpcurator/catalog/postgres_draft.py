@@ -14,15 +14,7 @@ from dpcurator.catalog.columns import LARGEST_LENGTH
 from dpcurator.catalog.guesses import Guess
 from dpcurator.catalog.init import Drafted
 from dpcurator.catalog.postgres import connected, stopped
-from dpcurator.catalog.postgres_schema import (
-    READ_AS,
-    TEXTS,
-    ServerColumn,
-    columns_of,
-    identifier,
-    relation,
-    relations,
-)
+from dpcurator.catalog.postgres_schema import READ_AS, TEXTS, ServerColumn, columns_of, identifier, relation, relations
 from dpcurator.catalog.problems import text, toml
 from dpcurator.errors import Misconfigured
 

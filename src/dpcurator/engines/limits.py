@@ -48,26 +48,8 @@ from dpcurator.errors import Refusal
 from dpcurator.language import rows
 from dpcurator.language.functions import BY_NAME
 from dpcurator.language.rows import check_value, is_double, is_unicode, require
+from dpcurator.plan import core as steps
 from dpcurator.plan.candidates import CELLS, MOST
-from dpcurator.plan.core import (
-    Chosen,
-    CorePlan,
-    Distinct,
-    Filter,
-    Grid,
-    Histogram,
-    Listed,
-    Measure,
-    Owner,
-    PerUnit,
-    Product,
-    Project,
-    ScaleDown,
-    Scan,
-    Sum,
-    Tally,
-    Total,
-)
 from dpcurator.plan.core_relations import expressions_of as of_relation
 from dpcurator.plan.core_relations import walk
 
@@ -86,18 +68,18 @@ MAX_EXPONENT: Final = 1000
 class Parts:
     """A checked core plan, taken apart: its steps by name, in their order."""
 
-    scan: Scan
+    scan: steps.Scan
     predicate: rows.Predicate | None
     computed: tuple[rows.Operand, ...]
     owner: int | None
-    keys: Listed | Chosen
-    grids: tuple[Grid, ...]
-    scale: ScaleDown
-    sums: tuple[Sum, ...]
-    tallies: tuple[Tally, ...] = ()
-    products: tuple[Product, ...] = ()
-    histograms: tuple[Histogram, ...] = ()
-    distinct: tuple[Distinct, ...] = ()
+    keys: steps.Listed | steps.Chosen
+    grids: tuple[steps.Grid, ...]
+    scale: steps.ScaleDown
+    sums: tuple[steps.Sum, ...]
+    tallies: tuple[steps.Tally, ...] = ()
+    products: tuple[steps.Product, ...] = ()
+    histograms: tuple[steps.Histogram, ...] = ()
+    distinct: tuple[steps.Distinct, ...] = ()
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -106,32 +88,33 @@ class Parts:
 
     def width(self, measure: int) -> int:
         """The greatest integer that is measured of this column or product."""
-        every: tuple[Grid | Product, ...] = (*self.grids, *self.products)
+        every: tuple[steps.Grid | steps.Product, ...] = (*self.grids, *self.products)
         one = every[measure]
         return one.upper - one.lower
 
     @property
-    def listed(self) -> Listed:
+    def listed(self) -> steps.Listed:
         """The list of keys, in a plan that has one."""
-        assert isinstance(self.keys, Listed)
+        assert isinstance(self.keys, steps.Listed)
         return self.keys
 
 
-def check_core(core: CorePlan) -> Parts:
+def check_core(core: steps.CorePlan) -> Parts:
     """The plan's parts. Raises Refusal when it is not a core plan, when an integer could pass 127 bits, or when its
     expressions could need more memory than is allowed (`allowance.py`)."""
     whole = core
     predicate: rows.Predicate | None = None
     computed: tuple[rows.Operand, ...] = ()
     match core:
-        case (first, Filter(predicate), *others):
+        case (first, steps.Filter(predicate), *others):
             core = (first, *others)
     match core:
-        case (first, Project(computed), *others):
+        case (first, steps.Project(computed), *others):
             core = (first, *others)
     match core:
-        case (Scan() as scan, Owner(owner), (Listed() | Chosen()) as keys, Measure(grids, products, distinct),
-              PerUnit(), ScaleDown() as scale, Total(sums, tallies, histograms)):
+        case (steps.Scan() as scan, steps.Owner(owner), (steps.Listed() | steps.Chosen()) as keys,
+              steps.Measure(grids, products, distinct), steps.PerUnit(), steps.ScaleDown() as scale,
+              steps.Total(sums, tallies, histograms)):
             pass
         case _:
             raise Refusal("The steps of this plan are not those of a core plan, in their order.")
@@ -169,7 +152,7 @@ def check_core(core: CorePlan) -> Parts:
     for valued in distinct:
         require(kind_of(kinds, valued.column) != "float", "Different values are of integers and texts.")
         require(is_unicode(valued.salt), "A salt is Unicode text.")
-    if isinstance(keys, Listed):
+    if isinstance(keys, steps.Listed):
         _listed(keys, kinds)
     else:
         _chosen(keys, kinds, sums, scale)
@@ -178,17 +161,17 @@ def check_core(core: CorePlan) -> Parts:
                  distinct)
 
 
-def weight(core: CorePlan) -> int:
+def weight(core: steps.CorePlan) -> int:
     """How many parts a plan's expressions have, those that are long in an engine's words counted as many. For several
     plans that are run as one: together they are held to MAX_PARTS too."""
     scan = core[0]
-    relations = walk(scan.table) if isinstance(scan, Scan) and not isinstance(scan.table, str) else ()
+    relations = walk(scan.table) if isinstance(scan, steps.Scan) and not isinstance(scan.table, str) else ()
     every = [*expressions_of(core), *(one for node in relations for one in of_relation(node))]
     parts = (part for one in every for part in rows.walk(one) if not isinstance(part, rows.Constant))
     return sum(BY_NAME[part.function].weight if isinstance(part, rows.Compute) else 1 for part in parts)
 
 
-def _scan(scan: Scan) -> None:
+def _scan(scan: steps.Scan) -> None:
     if isinstance(scan.table, str):
         check_stored(scan.table, scan.columns)
         return
@@ -200,7 +183,7 @@ def _scan(scan: Scan) -> None:
                 and source.letters >= made[place].letters, "A relation's column is read as it is.")
 
 
-def _listed(listed: Listed, kinds: tuple[Kind, ...]) -> None:
+def _listed(listed: steps.Listed, kinds: tuple[Kind, ...]) -> None:
     key_kinds = tuple(kind_of(kinds, column) for column in listed.columns)
     require(len(listed.keys) <= MAX_KEYS, "A list has at most 2**26 keys.")
     for key in listed.keys:
@@ -210,7 +193,7 @@ def _listed(listed: Listed, kinds: tuple[Kind, ...]) -> None:
     require(len(set(listed.keys)) == len(listed.keys), "The listed keys are not distinct.")
 
 
-def _chosen(chosen: Chosen, kinds: tuple[Kind, ...], sums: tuple[Sum, ...], scale: ScaleDown) -> None:
+def _chosen(chosen: steps.Chosen, kinds: tuple[Kind, ...], sums: tuple[steps.Sum, ...], scale: steps.ScaleDown) -> None:
     key_kinds = [kind_of(kinds, column) for column in chosen.columns]
     require(bool(key_kinds) and "float" not in key_kinds, "A chosen key is of integers and texts.")
     require(is_unicode(chosen.salt), "A salt is Unicode text.")
@@ -221,7 +204,7 @@ def _chosen(chosen: Chosen, kinds: tuple[Kind, ...], sums: tuple[Sum, ...], scal
     require(bool(sums) and sums[0].what == "units", "Where keys are chosen the first sum is of units.")
 
 
-def _product(product: Product, grids: tuple[Grid, ...], max_rows: int) -> None:
+def _product(product: steps.Product, grids: tuple[steps.Grid, ...], max_rows: int) -> None:
     for place in (product.first, product.second):
         require(0 <= place < len(grids) and grids[place].kind != "text", "A product is of two measured columns.")
     require(type(product.shift) is int and 0 <= product.shift <= MAX_SHIFT, "A product is shifted by 0 to 124 bits.")
@@ -230,24 +213,24 @@ def _product(product: Product, grids: tuple[Grid, ...], max_rows: int) -> None:
     require((product.upper - product.lower) * max_rows <= MAX_RANGE, "(upper - lower) * max_rows passes 62 bits.")
 
 
-def _histogram(one: Histogram, grids: tuple[Grid, ...], keys: Listed | Chosen) -> None:
+def _histogram(one: steps.Histogram, grids: tuple[steps.Grid, ...], keys: steps.Listed | steps.Chosen) -> None:
     require(0 <= one.measure < len(grids) and grids[one.measure].kind != "text",
             "A histogram names a measured column that is not there.")
     require(type(one.step) is int and one.step >= 1, "A histogram's step is at least 1.")
     grid = grids[one.measure]
     count = (grid.upper - grid.lower) // one.step + 1
     require(count <= MOST, "A histogram has at most 2**16 candidates.")
-    require(isinstance(keys, Chosen) or count * len(keys.keys) <= CELLS,
+    require(isinstance(keys, steps.Chosen) or count * len(keys.keys) <= CELLS,
             "A histogram has at most 2**20 candidates over all listed keys.")
 
 
-def _grid(grid: Grid, kinds: tuple[Kind, ...], max_rows: int) -> None:
+def _grid(grid: steps.Grid, kinds: tuple[Kind, ...], max_rows: int) -> None:
     require(kind_of(kinds, grid.column) == grid.kind, "A grid has the kind of its column.")
     require(type(grid.lower) is int and type(grid.upper) is int, "A grid's bounds are integers.")
     require(-MAX_GRID < grid.lower <= grid.upper < MAX_GRID, "A grid's bounds pass 126 bits.")
     require((grid.upper - grid.lower) * max_rows <= MAX_RANGE, "(upper - lower) * max_rows passes 62 bits.")
     if grid.kind == "text":
-        require(grid == Grid(grid.column, "text", 0, 0, 0, 0, 0), "A text is counted, not measured.")
+        require(grid == steps.Grid(grid.column, "text", 0, 0, 0, 0, 0), "A text is counted, not measured.")
     elif grid.kind == "integer":
         require(grid.exponent == 0, "An integer grid has exponent 0.")
         require(type(grid.clamp_lower) is int and type(grid.clamp_upper) is int, "An integer is clamped to integers.")

@@ -21,31 +21,12 @@ from dpcurator.engines.engine import Kinds, Tables
 from dpcurator.engines.limits import check_core
 from dpcurator.engines.reference_relations import relation, stored
 from dpcurator.language.evaluate import Row, truth, value
-from dpcurator.plan.core import (
-    Chosen,
-    CorePlan,
-    Distinct,
-    Filter,
-    Grid,
-    Histogram,
-    Listed,
-    Measure,
-    Owner,
-    PerUnit,
-    Product,
-    Project,
-    ScaleDown,
-    Scan,
-    Sum,
-    Tally,
-    Total,
-    key_bytes,
-)
+from dpcurator.plan import core as steps
 from dpcurator.plan.merge import apart, merged
 from dpcurator.values import Exact
 
 Key = tuple[Value, ...]
-Scaled = tuple[Key, Callable[[Sum], int], list[list[int | None]]]  # of a unit in a key: what a sum adds; its rows
+Scaled = tuple[Key, Callable[[steps.Sum], int], list[list[int | None]]]  # of a unit in a key: what a sum adds; its rows
 
 __all__ = ["Reference", "measure", "truth"]
 
@@ -61,7 +42,7 @@ class Reference:
         """The same; a value is of the kind it has."""
         return cls(tables)
 
-    def evaluate(self, core: CorePlan) -> Exact:
+    def evaluate(self, core: steps.CorePlan) -> Exact:
         """Python ints, one row a key, one column a sum; chosen keys in the order found. Raises Refusal where
         `check_core` does."""
         keys = check_core(core).keys
@@ -69,36 +50,36 @@ class Reference:
         for step in core:
             state = _step(step, state)
         table, tallies, lying = state
-        return Exact(list(table.values()), list(table) if isinstance(keys, Chosen) else None, tallies, lying)
+        return Exact(list(table.values()), list(table) if isinstance(keys, steps.Chosen) else None, tallies, lying)
 
-    def evaluate_all(self, cores: Sequence[CorePlan]) -> tuple[Exact, ...]:
+    def evaluate_all(self, cores: Sequence[steps.CorePlan]) -> tuple[Exact, ...]:
         return apart(cores, [self.evaluate(one.core) for one in merged(cores)])
 
 
 def _step(step: object, state: Any) -> Any:
     """One step: what the steps before it made, to what it makes."""
     match step:
-        case Scan():
+        case steps.Scan():
             return scan(step, state)
-        case Filter(predicate):
+        case steps.Filter(predicate):
             return [row for row in state if truth(predicate, row) is True]
-        case Project(parts):
+        case steps.Project(parts):
             return [(*row, *(value(part, row) for part in parts)) for row in state]
-        case Owner(column):
+        case steps.Owner(column):
             owned = [(number if column is None else row[column], row) for number, row in enumerate(state)]
             return [(unit, row) for unit, row in owned if unit is not None]
-        case Listed(columns, keys):
+        case steps.Listed(columns, keys):
             keyed = [(unit, tuple(row[column] for column in columns), row) for unit, row in state]
             listed = set(keys)
             kept = [(unit, key, row) for unit, key, row in keyed if key in listed]
             return keys, kept, Units({unit for unit, _, _ in kept}, listed=True)
-        case Chosen(columns):
+        case steps.Chosen(columns):
             keyed = [(unit, tuple(row[column] for column in columns), row) for unit, row in state]
             kept = choose(step, keyed)
             lost = {(unit, key) for unit, key, _ in keyed} - {(unit, key) for unit, key, _ in kept}
             units = Units({unit for unit, _, _ in keyed}, {unit for unit, _ in lost})
             return tuple(dict.fromkeys(key for _, key, _ in kept)), kept, units
-        case Measure(grids, products, distinct):
+        case steps.Measure(grids, products, distinct):
             keys, keyed, units = state
             units.of_key = {key: (number,) for number, key in enumerate(keys)} if units.listed else {}
             units.values = [(one, [(unit, key, row[one.column]) for unit, key, row in keyed]) for one in distinct]
@@ -107,15 +88,15 @@ def _step(step: object, state: Any) -> Any:
             for _, _, own in rows:
                 own += [product(one, grids, own) for one in products]
             return keys, rows, units
-        case PerUnit():
+        case steps.PerUnit():
             keys, measured, units = state
             return keys, per_unit(measured), units
-        case ScaleDown():
+        case steps.ScaleDown():
             keys, grouped, units = state
             units.look(step, grouped)
             units.kept = [keep(one, step, rows, units) for one, rows in units.values]
             return keys, scale_down(step, grouped), units
-        case Total(sums, tallies, histograms):
+        case steps.Total(sums, tallies, histograms):
             keys, scaled, units = state
             lying = [lie(one, keys, scaled) for one in histograms]
             return total(sums, keys, scaled, units), [units.count(tally) for tally in tallies], lying
@@ -136,10 +117,10 @@ class Units:
     spread: set[Value] = field(default_factory=set)
     listed: bool = False
     of_key: dict[Key, Key] = field(default_factory=dict)
-    values: list[tuple[Distinct, list[tuple[Value, Key, Value]]]] = field(default_factory=list)
+    values: list[tuple[steps.Distinct, list[tuple[Value, Key, Value]]]] = field(default_factory=list)
     kept: list[set[tuple[Key, Value]]] = field(default_factory=list)
 
-    def look(self, step: ScaleDown, grouped: dict[Any, dict[Key, list[list[int | None]]]]) -> None:
+    def look(self, step: steps.ScaleDown, grouped: dict[Any, dict[Key, list[list[int | None]]]]) -> None:
         for unit, keys in grouped.items():
             rows = [len(own) for own in keys.values()]
             total = math.inf if step.max_total is None else step.max_total
@@ -149,7 +130,7 @@ class Units:
             if len(rows) > step.max_groups or max(rows) > step.max_rows or bounded > total:
                 self.over.add(unit)
 
-    def count(self, tally: Tally) -> int:
+    def count(self, tally: steps.Tally) -> int:
         if tally.what == "everyone":
             return len(self.everyone)
         caps = self.over if tally.what == "cut" else self.spread
@@ -157,7 +138,7 @@ class Units:
 
 
 def keep(
-    step: Distinct, caps: ScaleDown, rows: list[tuple[Value, Key, Value]], units: Units
+    step: steps.Distinct, caps: steps.ScaleDown, rows: list[tuple[Value, Key, Value]], units: Units
 ) -> set[tuple[Key, Value]]:
     """The pairs (key, value) that some unit keeps."""
     found: dict[Value, set[tuple[Key, Value]]] = defaultdict(set)
@@ -179,7 +160,7 @@ def keep(
 
 
 def _md5(salt: str, unit: Value, parts: tuple[Value, ...]) -> bytes:
-    return hashlib.md5(key_bytes(salt, unit, parts), usedforsecurity=False).digest()
+    return hashlib.md5(steps.key_bytes(salt, unit, parts), usedforsecurity=False).digest()
 
 
 def _first(digests: dict[Any, bytes], most: int) -> set[Any]:
@@ -188,14 +169,14 @@ def _first(digests: dict[Any, bytes], most: int) -> set[Any]:
     return {one for one, digest in digests.items() if bisect_right(order, digest) <= most}
 
 
-def scan(step: Scan, tables: Tables) -> list[Row]:
+def scan(step: steps.Scan, tables: Tables) -> list[Row]:
     if isinstance(step.table, str):
         return stored(step.table, step.columns, tables)
     places = [int(source.name.removeprefix("c")) for source in step.columns]
     return [tuple(row[place] for place in places) for row in relation(step.table, tables)]
 
 
-def choose(step: Chosen, keyed: list[tuple[Value, Key, Row]]) -> list[tuple[Value, Key, Row]]:
+def choose(step: steps.Chosen, keyed: list[tuple[Value, Key, Row]]) -> list[tuple[Value, Key, Row]]:
     """The rows of each unit's first keys by md5: of the keys up to whose own the unit has at most max_groups."""
     found: dict[Value, set[Key]] = defaultdict(set)
     for unit, key, _ in keyed:
@@ -208,7 +189,7 @@ def choose(step: Chosen, keyed: list[tuple[Value, Key, Row]]) -> list[tuple[Valu
     return [(unit, key, row) for unit, key, row in keyed if key in kept[unit]]
 
 
-def measure(grid: Grid, value: Value) -> int | None:
+def measure(grid: steps.Grid, value: Value) -> int | None:
     """From 0 to upper - lower, or missing."""
     if value is None:
         return None
@@ -217,11 +198,11 @@ def measure(grid: Grid, value: Value) -> int | None:
     if grid.kind == "integer":
         return int(min(max(value, grid.clamp_lower), grid.clamp_upper)) - grid.lower
     clamped = min(max(float(value), float(grid.clamp_lower)), float(grid.clamp_upper))
-    steps = math.floor(clamped * 2.0**grid.exponent + 0.5)
-    return min(max(steps, grid.lower), grid.upper) - grid.lower
+    rounded = math.floor(clamped * 2.0**grid.exponent + 0.5)
+    return min(max(rounded, grid.lower), grid.upper) - grid.lower
 
 
-def product(step: Product, grids: tuple[Grid, ...], own: list[int | None]) -> int | None:
+def product(step: steps.Product, grids: tuple[steps.Grid, ...], own: list[int | None]) -> int | None:
     """From 0 to upper - lower, or missing."""
     a, b = own[step.first], own[step.second]
     if a is None or b is None:
@@ -232,7 +213,7 @@ def product(step: Product, grids: tuple[Grid, ...], own: list[int | None]) -> in
     return min(max(nearest, step.lower), step.upper) - step.lower
 
 
-def outside(grid: Grid, value: Value) -> bool:
+def outside(grid: steps.Grid, value: Value) -> bool:
     """Whether it is present and beyond what it is clamped to."""
     if value is None or isinstance(value, str):
         return False
@@ -248,7 +229,7 @@ def per_unit(measured: list[tuple[Any, Key, list[int | None]]]) -> dict[Any, dic
 
 
 def scale_down(
-    step: ScaleDown, units: dict[Any, dict[Key, list[list[int | None]]]]
+    step: steps.ScaleDown, units: dict[Any, dict[Key, list[list[int | None]]]]
 ) -> list[Scaled]:
     """For each (unit, key): the key, what each sum adds for it, and its rows."""
     return [
@@ -258,7 +239,7 @@ def scale_down(
     ]
 
 
-def _share(step: ScaleDown, rows: list[int], values: list[list[int | None]]) -> Callable[[Sum], int]:
+def _share(step: steps.ScaleDown, rows: list[int], values: list[list[int | None]]) -> Callable[[steps.Sum], int]:
     """rows: how many the unit has in each of its keys; values: those of one of them."""
     g, t = len(rows), sum(min(r, step.max_rows) for r in rows)
     factor = min(Fraction(1), Fraction(step.max_groups, g))
@@ -269,7 +250,7 @@ def _share(step: ScaleDown, rows: list[int], values: list[list[int | None]]) -> 
     def scaled_count(c: int) -> int:
         return step.one * min(c, step.max_rows) * factor.numerator // factor.denominator
 
-    def share(sum_: Sum) -> int:
+    def share(sum_: steps.Sum) -> int:
         if sum_.what == "rows":
             return scaled_count(len(values))
         if sum_.what == "units":
@@ -284,7 +265,7 @@ def _share(step: ScaleDown, rows: list[int], values: list[list[int | None]]) -> 
 
 
 def total(
-    sums: tuple[Sum, ...], keys: tuple[Key, ...], scaled: list[Scaled], units: Units
+    sums: tuple[steps.Sum, ...], keys: tuple[Key, ...], scaled: list[Scaled], units: Units
 ) -> dict[Key, list[int]]:
     table = {key: [0] * len(sums) for key in keys}
     for column, sum_ in enumerate(sums):
@@ -297,12 +278,12 @@ def total(
     return table
 
 
-def lie(histogram: Histogram, keys: tuple[Key, ...], scaled: list[Scaled]) -> list[dict[int, int]]:
+def lie(histogram: steps.Histogram, keys: tuple[Key, ...], scaled: list[Scaled]) -> list[dict[int, int]]:
     """Per key, what lies at each candidate, where it is not 0."""
     table: dict[Key, Counter[int]] = {key: Counter() for key in keys}
     for key, share, rows in scaled:
         present = [value for row in rows if (value := row[histogram.measure]) is not None]
-        bounded = share(Sum("present", histogram.measure))
+        bounded = share(steps.Sum("present", histogram.measure))
         for place, d in Counter(value // histogram.step for value in present).items():
             table[key][place] += d * bounded // len(present)
     return [{place: weight for place, weight in found.items() if weight} for found in table.values()]

@@ -46,22 +46,8 @@ from dpcurator.fronts.frame_rows import (
 )
 from dpcurator.fronts.sql import MAX_DEPTH
 from dpcurator.fronts.text import guard
+from dpcurator.language import question as syntax
 from dpcurator.language.names import find, quote, show
-from dpcurator.language.question import (
-    NO_CAPS,
-    Caps,
-    Everything,
-    Item,
-    Name,
-    Named,
-    Ordering,
-    Question,
-    Select,
-    Syntax,
-    Unary,
-    caps_of,
-    weigh,
-)
 from dpcurator.language.render import depth, render
 from dpcurator.numbers import whole
 from dpcurator.numbers.readable import cut
@@ -94,15 +80,15 @@ class Frame(Generic[Q, M, A]):
 
     curator: Asked[Q, M, A] = field(compare=False)
     rows: Rows
-    conditions: tuple[Syntax, ...] = ()
-    keys: tuple[tuple[str, Syntax], ...] = ()
-    items: tuple[tuple[str, Syntax], ...] = ()
-    kept: tuple[Syntax, ...] = ()
-    sorting: tuple[Ordering, ...] = ()
+    conditions: tuple[syntax.Syntax, ...] = ()
+    keys: tuple[tuple[str, syntax.Syntax], ...] = ()
+    items: tuple[tuple[str, syntax.Syntax], ...] = ()
+    kept: tuple[syntax.Syntax, ...] = ()
+    sorting: tuple[syntax.Ordering, ...] = ()
     most: int | None = None
     skipped: int = 0
     other: bool = False
-    bounds: Caps = NO_CAPS
+    bounds: syntax.Caps = syntax.NO_CAPS
 
     @property
     def table(self) -> str:
@@ -157,23 +143,23 @@ class Frame(Generic[Q, M, A]):
 
     def not_in_cohort(self, other: Frame[Q, M, A]) -> Frame[Q, M, A]:
         """Rows of the units that have no row in another frame: SQL's unit NOT IN (SELECT unit ...). Raises Refusal."""
-        return replace(self, conditions=(*self.conditions, Unary("NOT", self._cohort(other, "not_in_cohort"))))
+        return replace(self, conditions=(*self.conditions, syntax.Unary("NOT", self._cohort(other, "not_in_cohort"))))
 
     def with_columns(self, **made: Expression) -> Frame[Q, M, A]:
         """The rows with further columns, each an expression of one row. Raises Refusal."""
         self._before("with_columns")
-        items: list[Item] = []
+        items: list[syntax.Item] = []
         for title, one in made.items():
             part = expression_of(one, "with_columns", 'decade=(dp.col("age") / 10).floor()')
             self._single(part, "with_columns")
             if title_of(title) in self.columns:
                 raise Refusal(f"there is a column {show(title)} already.", cure="Choose another name.")
-            items.append(Item(self.rows.put(part), title, title))
+            items.append(syntax.Item(self.rows.put(part), title, title))
         if not items:
             return self
         rows = self.rows
-        old: tuple[Item | Everything, ...] = rows.select(None).items
-        return replace(self, rows=inner_rows(Select((*old, *items), rows.source), rows, (*rows.names, *made)))
+        old: tuple[syntax.Item | syntax.Everything, ...] = rows.select(None).items
+        return replace(self, rows=inner_rows(syntax.Select((*old, *items), rows.source), rows, (*rows.names, *made)))
 
     def per_unit(self, by: object = (), **named_keys: Expression) -> PerUnit[Frame[Q, M, A]]:
         """Begin one row for each unit, or for each unit and key; end it with `.agg(...)`.
@@ -186,7 +172,7 @@ class Frame(Generic[Q, M, A]):
                 f"per_unit: {whose(self.rows)}", cure="Ask of the rows themselves, as in .agg(n=dp.count()).")
         columns: list[Any] = list(by) if isinstance(by, list | tuple) else [by]
         keyed = replace(self, keys=(), items=()).group_by(*columns, **named_keys)
-        keys = tuple((key, part) for key, part in keyed.keys if part != Name(self.unit or "", True))
+        keys = tuple((key, part) for key, part in keyed.keys if part != syntax.Name(self.unit or "", True))
         for key, _ in keys:
             if key == self.unit:
                 raise Refusal(f"per_unit: {show(key)} is the unit.", cure="Give the key another name.")
@@ -205,15 +191,15 @@ class Frame(Generic[Q, M, A]):
 
     def group_by(self, /, *columns: str | Expression, **named_keys: Expression) -> Frame[Q, M, A]:
         """One row of the answer for each key of these columns, or of expressions under their names. Raises Refusal."""
-        keys: list[tuple[str, Syntax]] = []
+        keys: list[tuple[str, syntax.Syntax]] = []
         for one in columns:
-            if isinstance(one, Expression) and not isinstance(one.syntax, Name):
+            if isinstance(one, Expression) and not isinstance(one.syntax, syntax.Name):
                 raise Refusal(
                     "an expression to group by needs a name.",
                     cure='Write it as in group_by(decade=dp.col("age") / 10).',
                 )
             name = named(one, "a column to group by")
-            keys.append((self._column(name), Name(self._column(name), True)))
+            keys.append((self._column(name), syntax.Name(self._column(name), True)))
         for title, made in named_keys.items():
             part = expression_of(made, "group_by", 'decade=(dp.col("age") / 10).floor()')
             self._single(part, "group_by")
@@ -233,7 +219,7 @@ class Frame(Generic[Q, M, A]):
     ) -> Frame[Q, M, A]:
         """Contribution bounding for this question alone, instead of the catalog's: how many rows of one unit count in
         all, in one group, and in how many groups. Smaller caps mean less noise and more left out. Raises Refusal."""
-        return replace(self, bounds=caps_of(max_total, max_rows, max_groups, min_units))
+        return replace(self, bounds=syntax.caps_of(max_total, max_rows, max_groups, min_units))
 
     def agg(self, /, *unnamed: object, **items: Expression) -> Frame[Q, M, A]:
         """Columns of the answer, each under its name. Raises Refusal."""
@@ -257,13 +243,13 @@ class Frame(Generic[Q, M, A]):
 
         `dp.col("n").descending()` sorts by one expression in its own direction.
         """
-        made: list[Ordering] = []
+        made: list[syntax.Ordering] = []
         for one in parts:
             if isinstance(one, Sorted):
-                made.append(Ordering(one.part, one.descending, one.missing_first))
+                made.append(syntax.Ordering(one.part, one.descending, one.missing_first))
             else:
                 part = named(one) if isinstance(one, str) else expression_of(one, "order_by", 'order_by("n")')
-                made.append(Ordering(part, bool(descending), not descending))
+                made.append(syntax.Ordering(part, bool(descending), not descending))
         return replace(self, sorting=(*self.sorting, *made))
 
     def limit(self, rows: int, *, offset: int = 0) -> Frame[Q, M, A]:
@@ -303,7 +289,7 @@ class Frame(Generic[Q, M, A]):
         except Refusal:
             return f"a question of {quote(self.table)}, not yet whole"
 
-    def question(self) -> Question:
+    def question(self) -> syntax.Question:
         """The question, bounded as an SQL text is. Raises Refusal."""
         if not self.rows.private:
             raise Refusal(
@@ -313,17 +299,18 @@ class Frame(Generic[Q, M, A]):
             raise Refusal("the question has no aggregate.", cure="Add one, as in .agg(n=dp.count()).")
         named_parts = (part for _, part in (*self.keys, *self.items))
         for part in (*self.conditions, *self.kept, *(o.part for o in self.sorting), *named_parts):
-            weigh(part)
+            syntax.weigh(part)
             if depth(part, MAX_DEPTH) > MAX_DEPTH:
                 raise Refusal(f"an expression is nested more than {MAX_DEPTH} deep.", cure="Simplify it.")
         later = (*self.kept, *(one.part for one in self.sorting))
         check_names(self.keys, self.items, later, self.columns)
         source, put = self.rows.source, self.rows.put
-        plain = source if isinstance(source, Named) and source.alias is None else None
-        asked = Question(
+        plain = source if isinstance(source, syntax.Named) and source.alias is None else None
+        items = ((put(with_keys(with_unit(part, self.unit), self.keys)), title) for title, part in self.items)
+        asked = syntax.Question(
             items=(
                 *(key_item(key, put(part)) for key, part in self.keys),
-                *(Item(put(with_keys(with_unit(part, self.unit), self.keys)), title, "") for title, part in self.items),
+                *(syntax.Item(part, title, "") for part, title in items),
             ),
             table="" if plain is None else plain.name,
             table_quoted=plain is not None,
@@ -341,11 +328,11 @@ class Frame(Generic[Q, M, A]):
         guard(render(asked))
         return asked
 
-    def _column(self, name: Name) -> str:
+    def _column(self, name: syntax.Name) -> str:
         """The column that has exactly this name. Raises Refusal."""
         return self.rows.column(name.column)
 
-    def _of_answer(self, part: Syntax) -> Syntax:
+    def _of_answer(self, part: syntax.Syntax) -> syntax.Syntax:
         """A part of having or order_by as SQL names it: the names of the answer stay."""
         titles = {title for title, _ in self.items}
         return deep(with_unit(part, self.unit), lambda name: name if name.column in titles else self.rows.put(name),
@@ -355,7 +342,7 @@ class Frame(Generic[Q, M, A]):
     def _answers(self) -> bool:
         """Whether anything is said of an answer."""
         return bool(self.keys or self.items or self.kept or self.sorting or self.other or self.skipped
-                    ) or self.most is not None or self.bounds != NO_CAPS
+                    ) or self.most is not None or self.bounds != syntax.NO_CAPS
 
     def _before(self, step: str) -> None:
         """Refuse a step of rows after steps of the answer."""
@@ -404,11 +391,11 @@ class Frame(Generic[Q, M, A]):
             )
         return other.rows
 
-    def _single(self, part: Syntax, step: str) -> None:
+    def _single(self, part: syntax.Syntax, step: str) -> None:
         """Refuse what an expression of single rows cannot hold. Raises Refusal."""
         check_single(part, step, self.columns, [title for title, _ in self.items], self.rows.column)
 
-    def _cohort(self, other: Frame[Q, M, A], step: str) -> Syntax:
+    def _cohort(self, other: Frame[Q, M, A], step: str) -> syntax.Syntax:
         right = self._rows_of(other, step)
         for one in (self.rows, right):
             if not one.private:

@@ -15,26 +15,8 @@ from typing import Final, Literal
 from dpcurator.catalog.model import Table
 from dpcurator.errors import Refusal
 from dpcurator.fronts.sql_relations import MOST_SELECTS
+from dpcurator.language import question as syntax
 from dpcurator.language.names import find, show
-from dpcurator.language.question import (
-    Binary,
-    Cohort,
-    Everything,
-    From,
-    Inner,
-    Item,
-    Join,
-    Name,
-    Named,
-    Query,
-    Select,
-    Stacked,
-    Syntax,
-    chain,
-    inside,
-    walk,
-    with_parts,
-)
 
 SUFFIX: Final = "_right"
 
@@ -56,7 +38,7 @@ class Rows:
     private one.
     """
 
-    source: From
+    source: syntax.From
     columns: tuple[Held, ...]
     unit: str | None
     private: bool = True
@@ -66,10 +48,10 @@ class Rows:
     @property
     def title(self) -> str:
         """What it is called."""
-        one: From = self.source
-        while isinstance(one, Join):
+        one: syntax.From = self.source
+        while isinstance(one, syntax.Join):
             one = one.left
-        return (one.alias or one.name) if isinstance(one, Named) else one.alias or "rows"
+        return (one.alias or one.name) if isinstance(one, syntax.Named) else one.alias or "rows"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,48 +61,48 @@ class Rows:
         """The column that has exactly this name. Raises Refusal."""
         return self.names[find(name, True, self.names, what="column")]
 
-    def spelled(self, name: str, *, full: bool = False) -> Name:
+    def spelled(self, name: str, *, full: bool = False) -> syntax.Name:
         """The column as SQL names it here; with its table where that is needed, or asked for."""
         held = next(one for one in self.columns if one.name == name)
         if full or sum(one.title == held.title for one in self.columns) > 1:
-            return Name(held.title, True, held.part, True)
-        return Name(held.title, True)
+            return syntax.Name(held.title, True, held.part, True)
+        return syntax.Name(held.title, True)
 
-    def put(self, part: Syntax) -> Syntax:
+    def put(self, part: syntax.Syntax) -> syntax.Syntax:
         """An expression of rows with every column as SQL names it here."""
-        if isinstance(part, Name) and part.table is None:
+        if isinstance(part, syntax.Name) and part.table is None:
             return self.spelled(part.column) if part.column in self.names else part
-        within = inside(part)
+        within = syntax.inside(part)
         made = [self.put(one) for one in within]
-        return with_parts(part, made) if any(a is not b for a, b in zip(made, within, strict=True)) else part
+        return syntax.with_parts(part, made) if any(a is not b for a, b in zip(made, within, strict=True)) else part
 
     def plain(self) -> bool:
         """Whether every column goes by its own name alone."""
         titles = [one.title for one in self.columns]
         return all(one.name == one.title for one in self.columns) and len(set(titles)) == len(titles)
 
-    def under(self, name: str, where: Syntax | None) -> Rows:
+    def under(self, name: str, where: syntax.Syntax | None) -> Rows:
         """The same rows as one table of this name: as it is, where it is one already, and without a condition."""
         columns = tuple(Held(one.name, name, one.name) for one in self.columns)
-        if where is None and self.plain() and not isinstance(self.source, Join):
-            old = self.source.name if isinstance(self.source, Named) else None
+        if where is None and self.plain() and not isinstance(self.source, syntax.Join):
+            old = self.source.name if isinstance(self.source, syntax.Named) else None
             return replace(self, source=replace(self.source, alias=None if old == name else name), columns=columns)
-        made = Inner(self.select(where), name)
+        made = syntax.Inner(self.select(where), name)
         return sized(replace(self, source=made, columns=columns, size=self.size + 1))
 
-    def select(self, where: Syntax | None) -> Select:
+    def select(self, where: syntax.Syntax | None) -> syntax.Select:
         """SELECT of all columns, under the names they have in Python."""
-        if self.plain() and not isinstance(self.source, Join):
-            return Select((Everything(),), self.source, where, weight=1 + self.size)
-        items = tuple(Item(self.spelled(name), name, name) for name in self.names)
-        return Select(items, self.source, where, weight=1 + self.size)
+        if self.plain() and not isinstance(self.source, syntax.Join):
+            return syntax.Select((syntax.Everything(),), self.source, where, weight=1 + self.size)
+        items = tuple(syntax.Item(self.spelled(name), name, name) for name in self.names)
+        return syntax.Select(items, self.source, where, weight=1 + self.size)
 
 
 def stored(table: Table) -> Rows:
     """A table of the catalog."""
     names = [column.name for column in table.columns]
     columns = tuple(Held(name, table.name, name) for name in names)
-    return Rows(Named(table.name, True), columns, table.unit if table.unit in names else None, table.private)
+    return Rows(syntax.Named(table.name, True), columns, table.unit if table.unit in names else None, table.private)
 
 
 def sized(rows: Rows) -> Rows:
@@ -134,7 +116,7 @@ def sized(rows: Rows) -> Rows:
 
 
 def joined(
-    rows: Rows, other: Rows, where: Syntax | None, on: object, kind: Literal["INNER", "LEFT"], suffix: object
+    rows: Rows, other: Rows, where: syntax.Syntax | None, on: object, kind: Literal["INNER", "LEFT"], suffix: object
 ) -> Rows:
     """The rows beside those of another one, which are under `where`. Raises Refusal."""
     step = "join" if kind == "INNER" else "left_join"
@@ -169,13 +151,13 @@ def joined(
                 f"{step}: two columns would be called {show(name)}.", cure='Choose another suffix, as in suffix="_2".')
         more.append(replace(one, name=name))
     if same:
-        using, condition = tuple(Name(b, True) for _, b in pairs), None
+        using, condition = tuple(syntax.Name(b, True) for _, b in pairs), None
     else:
-        using, condition = (), chain("AND", [
-            Binary("=", rows.spelled(a, full=True), right.spelled(b, full=True)) for a, b in pairs])
+        using, condition = (), syntax.chain("AND", [
+            syntax.Binary("=", rows.spelled(a, full=True), right.spelled(b, full=True)) for a, b in pairs])
     more_on = [b for a, b in pairs if (a, b) != units]
-    source = Join(rows.source, right.source, kind, condition, using, f"{step}({show(other.title)[1:-1]})",
-                  _one_row(other, more_on, step), _one_type(other, step))
+    source = syntax.Join(rows.source, right.source, kind, condition, using, f"{step}({show(other.title)[1:-1]})",
+                         _one_row(other, more_on, step), _one_type(other, step))
     return sized(replace(rows, source=source, columns=(*rows.columns, *more), size=rows.size + right.size))
 
 
@@ -210,11 +192,11 @@ def _pairs(rows: Rows, other: Rows, on: object, step: str) -> list[tuple[str, st
     return found
 
 
-def parts_of(source: From) -> list[str]:
+def parts_of(source: syntax.From) -> list[str]:
     """The names of the tables in FROM."""
-    if isinstance(source, Join):
+    if isinstance(source, syntax.Join):
         return [*parts_of(source.left), *parts_of(source.right)]
-    return [source.alias or (source.name if isinstance(source, Named) else "")]
+    return [source.alias or (source.name if isinstance(source, syntax.Named) else "")]
 
 
 def _one_row(other: Rows, more: Sequence[str], step: str) -> str:
@@ -229,43 +211,43 @@ def _one_type(other: Rows, step: str) -> str:
     return f'Cast one of them first, as in .with_columns(key=dp.col("...").cast("TEXT")).{step}({other.title}, ...).'
 
 
-def stacked(rows: Rows, other: Rows, where: Syntax | None, other_where: Syntax | None) -> Rows:
+def stacked(rows: Rows, other: Rows, where: syntax.Syntax | None, other_where: syntax.Syntax | None) -> Rows:
     """The rows of both, each under its condition: the unit, and the columns that both have, under the first's names.
     Raises Refusal."""
     names = [name for name in rows.names if name == rows.unit or (name in other.names and name != other.unit)]
     sides = []
     for side, condition in ((rows, where), (other, other_where)):
         items = tuple(
-            Item(side.spelled(side.unit if name == rows.unit and side.unit is not None else name), name, name)
+            syntax.Item(side.spelled(side.unit if name == rows.unit and side.unit is not None else name), name, name)
             for name in names)
-        sides.append(Select(items, side.source, condition, weight=1 + side.size))
+        sides.append(syntax.Select(items, side.source, condition, weight=1 + side.size))
     title = rows.title
     columns = tuple(Held(name, title, name) for name in names)
-    source = Inner(Stacked((sides[0], sides[1])), title)
+    source = syntax.Inner(syntax.Stacked((sides[0], sides[1])), title)
     return sized(replace(rows, source=source, columns=columns, size=rows.size + other.size + 2))
 
 
-def cohort(rows: Rows, other: Rows, where: Syntax | None, step: str) -> Cohort:
+def cohort(rows: Rows, other: Rows, where: syntax.Syntax | None, step: str) -> syntax.Cohort:
     """Whether the unit has a row among the others, which are under `where`. Raises Refusal."""
     assert other.unit is not None
     assert rows.unit is not None
-    query: Query = Select((Item(other.spelled(other.unit), None, other.unit),), other.source, where,
-                          weight=1 + other.size)
-    return Cohort(Name(rows.unit, True), query, step)
+    unit = syntax.Item(other.spelled(other.unit), None, other.unit)
+    query: syntax.Query = syntax.Select((unit,), other.source, where, weight=1 + other.size)
+    return syntax.Cohort(syntax.Name(rows.unit, True), query, step)
 
 
-def inner_rows(query: Select, rows: Rows, names: Sequence[str]) -> Rows:
+def inner_rows(query: syntax.Select, rows: Rows, names: Sequence[str]) -> Rows:
     """A subquery with these columns, under the name of what it is made of. Raises Refusal."""
     title = rows.title
     held = tuple(Held(name, title, name) for name in names)
-    source = Inner(replace(query, weight=1 + rows.size), title)
+    source = syntax.Inner(replace(query, weight=1 + rows.size), title)
     return sized(replace(rows, source=source, columns=held, size=rows.size + 1))
 
 
-def weight_of(part: Syntax) -> int:
+def weight_of(part: syntax.Syntax) -> int:
     """Subqueries in a condition."""
-    found = [one.query for one in walk(part) if isinstance(one, Cohort)]
-    return sum(query.weight for query in found if isinstance(query, Select))
+    found = [one.query for one in syntax.walk(part) if isinstance(one, syntax.Cohort)]
+    return sum(query.weight for query in found if isinstance(query, syntax.Select))
 
 
 def whose(rows: Rows) -> str:

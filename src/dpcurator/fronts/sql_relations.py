@@ -12,22 +12,8 @@ from typing import Any, Final
 
 from dpcurator.errors import Mend, Refusal
 from dpcurator.fronts.sql_nodes import kind_of, known, place_of, unavailable
+from dpcurator.language import question as syntax
 from dpcurator.language.names import show
-from dpcurator.language.question import (
-    Cohort,
-    Everything,
-    From,
-    Inner,
-    Item,
-    Join,
-    Name,
-    Named,
-    Query,
-    Select,
-    Stacked,
-    Syntax,
-    walk,
-)
 
 _CLAUSES: Final = {"expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "with_"}
 MOST_GIVEN: Final = 64  # names of WITH
@@ -54,12 +40,12 @@ _CURES: Final = {
 
 
 class Queries:
-    """Reads subqueries; `syntax` reads an expression."""
+    """Reads subqueries; `expression` reads an expression."""
 
-    def __init__(self, syntax: Callable[[Any], Syntax]) -> None:
-        self.syntax = syntax
+    def __init__(self, expression: Callable[[Any], syntax.Syntax]) -> None:
+        self.expression = expression
 
-    def query(self, node: Any) -> Query:
+    def query(self, node: Any) -> syntax.Query:
         """A SELECT inside another. Raises Refusal."""
         while kind_of(node) == "Subquery" and not node.args.get("alias"):
             known(node, "this")
@@ -79,7 +65,7 @@ class Queries:
             raise Refusal("a subquery names no table.", where=place_of(node), cure="Write SELECT ... FROM table.")
         if "distinct" in args:
             known(args["distinct"])
-        made = Select(
+        made = syntax.Select(
             items=tuple(self.item(one) for one in args["expressions"]),
             source=self.source(args["from_"], args.get("joins") or []),
             where=self._only(args.get("where")),
@@ -92,7 +78,7 @@ class Queries:
         self._weigh(weight, node)
         return replace(made, weight=weight)
 
-    def _stacked(self, node: Any) -> Stacked:
+    def _stacked(self, node: Any) -> syntax.Stacked:
         """SELECT ... UNION ALL SELECT ..., however many. Raises Refusal."""
         found, left, at = [], [node], place_of(node)
         while left:
@@ -113,7 +99,7 @@ class Queries:
                     cure="Write UNION ALL; and SELECT DISTINCT around it, where equal rows of a person are to be one.",
                 )
             left += [one.expression, one.this]
-        return Stacked(tuple(found), at)
+        return syntax.Stacked(tuple(found), at)
 
     def _weigh(self, weight: int, node: Any) -> None:
         if weight > MOST_SELECTS:
@@ -122,7 +108,7 @@ class Queries:
                 where=place_of(node), cure="Ask in several questions, or more simply.",
             )
 
-    def source(self, node: Any, joins: Sequence[Any] = ()) -> From:
+    def source(self, node: Any, joins: Sequence[Any] = ()) -> syntax.From:
         """FROM and its joins. Raises Refusal."""
         known(node, "this")
         found = self.relation(node.this)
@@ -130,7 +116,7 @@ class Queries:
             found = self._join(found, join)
         return found
 
-    def _join(self, left: From, node: Any) -> From:
+    def _join(self, left: syntax.From, node: Any) -> syntax.From:
         """One JOIN. RIGHT is LEFT turned round. Raises Refusal."""
         at = place_of(node)
         side, kind, method = (str(node.args.get(name) or "").upper() for name in ("side", "kind", "method"))
@@ -142,20 +128,20 @@ class Queries:
         on, using = node.args.get("on"), node.args.get("using") or []
         if on is None and not using:
             raise Refusal("a join without a condition is not available.", where=at, cure=_JOIN.format(_told(node.this)))
-        names = tuple(Name(name_of(one), bool(one.args.get("quoted")), at=place_of(one)) for one in using)
+        names = tuple(syntax.Name(name_of(one), bool(one.args.get("quoted")), at=place_of(one)) for one in using)
         right = self.relation(node.this)
-        condition = None if on is None else self.syntax(on)
+        condition = None if on is None else self.expression(on)
         one, other = (right, left) if side == "RIGHT" else (left, right)
-        return Join(one, other, "LEFT" if side else "INNER", condition, names, at, turned=side == "RIGHT")
+        return syntax.Join(one, other, "LEFT" if side else "INNER", condition, names, at, turned=side == "RIGHT")
 
-    def relation(self, node: Any) -> From:
+    def relation(self, node: Any) -> syntax.From:
         """A table, a name of WITH, or a subquery. Raises Refusal."""
         if kind_of(node) == "Subquery":
             known(node, "this", "alias")
             alias = _alias(node)
             if alias is None and kind_of(node.this) == "Subquery":
                 return self.relation(node.this)
-            return Inner(self.query(node.this), alias, place_of(node))
+            return syntax.Inner(self.query(node.this), alias, place_of(node))
         if kind_of(node) != "Table" or kind_of(node.this) != "Identifier":
             cure = "FROM takes tables of the catalog, names of WITH and subqueries."
             raise Refusal("a function in FROM is not available.", where=place_of(node), cure=cure)
@@ -168,11 +154,11 @@ class Queries:
         alias = _alias(node)
         given = node.meta.get("given")
         if given is not None:
-            return Inner(given, node.name if alias is None else alias, place_of(node))
+            return syntax.Inner(given, node.name if alias is None else alias, place_of(node))
         early = str(node.meta.get("early", ""))
-        return Named(node.this.this, bool(node.this.args.get("quoted")), alias, at=place_of(node), early=early)
+        return syntax.Named(node.this.this, bool(node.this.args.get("quoted")), alias, at=place_of(node), early=early)
 
-    def name_given(self, node: Any, given: Mapping[str, Query] | None = None) -> None:
+    def name_given(self, node: Any, given: Mapping[str, syntax.Query] | None = None) -> None:
         """Find what each name in FROM means that a WITH gives, from the outside inwards. Raises Refusal.
 
         A WITH's names are known to those after it and to its own SELECT; an inner one hides an outer one of its name.
@@ -215,33 +201,33 @@ class Queries:
                     part.meta.update({"given": fits[-1]} if fits else {})
                 left += part.args.values()
 
-    def _keys(self, node: Any) -> tuple[Syntax, ...]:
+    def _keys(self, node: Any) -> tuple[syntax.Syntax, ...]:
         if node is None:
             return ()
         known(node, "expressions")
-        return tuple(self.syntax(part) for part in node.expressions)
+        return tuple(self.expression(part) for part in node.expressions)
 
-    def item(self, node: Any) -> Item | Everything:
+    def item(self, node: Any) -> syntax.Item | syntax.Everything:
         """One entry of a select list. Raises Refusal."""
         if kind_of(node) == "Star":
             known(node)
-            return Everything(at=place_of(node))
+            return syntax.Everything(at=place_of(node))
         if kind_of(node) == "Column" and kind_of(node.this) == "Star":
             known(node.this)
             known(node, "this", "table")
             table = node.args["table"]
-            return Everything(table.this, bool(table.args.get("quoted")), place_of(node))
+            return syntax.Everything(table.this, bool(table.args.get("quoted")), place_of(node))
         if kind_of(node) == "Alias":
             known(node, "this", "alias")
-            return Item(self.syntax(node.this), name_of(node.args["alias"]), "")
-        part = self.syntax(node)
-        return Item(part, None, part.column if isinstance(part, Name) else node.sql(comments=False))
+            return syntax.Item(self.expression(node.this), name_of(node.args["alias"]), "")
+        part = self.expression(node)
+        return syntax.Item(part, None, part.column if isinstance(part, syntax.Name) else node.sql(comments=False))
 
-    def _only(self, node: Any) -> Syntax | None:
+    def _only(self, node: Any) -> syntax.Syntax | None:
         if node is None:
             return None
         known(node, "this")
-        return self.syntax(node.this)
+        return self.expression(node.this)
 
 
 def _note_early(given: Sequence[Any]) -> None:
@@ -298,22 +284,22 @@ def _distinct_on(node: Any) -> Refusal:
                    "table, leave both out, or choose its rows in WHERE.")
 
 
-def _below(made: Select) -> int:
+def _below(made: syntax.Select) -> int:
     """SELECTs below one."""
-    parts = [*(one.part for one in made.items if isinstance(one, Item)), *made.group_by]
+    parts = [*(one.part for one in made.items if isinstance(one, syntax.Item)), *made.group_by]
     parts += [one for one in (made.where, made.having, made.qualify) if one is not None]
-    cohorts = [one.query for part in parts for one in walk(part) if isinstance(one, Cohort)]
+    cohorts = [one.query for part in parts for one in syntax.walk(part) if isinstance(one, syntax.Cohort)]
     return sum(_weight(one) for one in cohorts) + _in_from(made.source)
 
 
-def _in_from(source: From) -> int:
-    if isinstance(source, Join):
+def _in_from(source: syntax.From) -> int:
+    if isinstance(source, syntax.Join):
         return _in_from(source.left) + _in_from(source.right)
-    return _weight(source.query) if isinstance(source, Inner) else 0
+    return _weight(source.query) if isinstance(source, syntax.Inner) else 0
 
 
-def _weight(query: Query) -> int:
-    return query.weight if isinstance(query, Select) else sum(map(_weight, query.parts))
+def _weight(query: syntax.Query) -> int:
+    return query.weight if isinstance(query, syntax.Select) else sum(map(_weight, query.parts))
 
 
 def _same(identifier: Any, name: str) -> bool:

@@ -12,28 +12,8 @@ from typing import Literal
 
 from dpcurator.catalog.model import EACH_ROW, Catalog, Column
 from dpcurator.errors import Mend, Refusal
+from dpcurator.language import question as syntax
 from dpcurator.language.names import quote, show, unknown
-from dpcurator.language.question import (
-    Binary,
-    Call,
-    Caps,
-    Case,
-    Cast,
-    Cohort,
-    Fits,
-    From,
-    Item,
-    Literally,
-    Name,
-    Named,
-    Question,
-    Syntax,
-    Unary,
-    Within,
-    place,
-    walk,
-    weigh,
-)
 from dpcurator.language.render import expression, words
 from dpcurator.language.rows import Field, Operand
 from dpcurator.language.typed import own_type
@@ -43,18 +23,7 @@ from dpcurator.plan.caps import bounded, in_one_group
 from dpcurator.plan.keys import keyed
 from dpcurator.plan.limits import check, finishing
 from dpcurator.plan.most_common import Wanted, most_common, named_among, places_of_names
-from dpcurator.plan.nodes import (
-    AggregateCall,
-    Bounded,
-    Grouped,
-    Key,
-    KeyColumn,
-    Order,
-    Output,
-    Plan,
-    Post,
-    of_values,
-)
+from dpcurator.plan.nodes import AggregateCall, Bounded, Grouped, Key, KeyColumn, Order, Output, Plan, Post, of_values
 from dpcurator.plan.outputs import FUNCTIONS, Look, Shape, post
 from dpcurator.plan.relation_facts import Facts, facts, least_units
 from dpcurator.plan.scope import AggregateRule, Keyed, Scope
@@ -66,7 +35,7 @@ MOST_UNITS = 2**48
 
 
 def bind(
-    question: Question, catalog: Catalog, aggregates: tuple[AggregateRule, ...], *, by_counts: bool = False
+    question: syntax.Question, catalog: Catalog, aggregates: tuple[AggregateRule, ...], *, by_counts: bool = False
 ) -> Plan:
     """The plan a question means under this catalog. by_counts: names of the most frequent are those of noisy counts,
     whatever has less noise. Raises Refusal."""
@@ -76,7 +45,7 @@ def bind(
     question = question if wanted is None else wanted.question
     scene = scene_of(_from(question), catalog, functions)
     for part in _clauses(question):
-        weigh(part)
+        syntax.weigh(part)
     mark(scene, _clauses(question))
     scope = Scope(scene, question, rules)
     table = scope.table
@@ -125,17 +94,17 @@ def bind(
     return plan
 
 
-def _from(question: Question) -> From:
+def _from(question: syntax.Question) -> syntax.From:
     if question.source is not None:
         return question.source
-    return Named(question.table, question.table_quoted, question.table_alias, question.table_at)
+    return syntax.Named(question.table, question.table_quoted, question.table_alias, question.table_at)
 
 
 def _of_units(call: AggregateCall) -> bool:
     return call.column is None and call.function.endswith(" DISTINCT")
 
 
-def _clauses(question: Question) -> Iterator[Syntax]:
+def _clauses(question: syntax.Question) -> Iterator[syntax.Syntax]:
     """Every expression of a question."""
     yield from (item.part for item in question.items)
     yield from question.group_by
@@ -172,7 +141,7 @@ def _source(scope: Scope, wanted: Wanted | None) -> tuple[Bounded, Refusal | Non
     return _under(question.caps, grouped, scene.facts)
 
 
-def under(plan: Plan, caps: Caps, catalog: Catalog) -> Plan:
+def under(plan: Plan, caps: syntax.Caps, catalog: Catalog) -> Plan:
     """The same question under other caps. Raises Refusal."""
     grouped = plan.source.source
     bounded_, refused = _under(caps, grouped, facts(grouped.source, catalog))
@@ -181,12 +150,12 @@ def under(plan: Plan, caps: Caps, catalog: Catalog) -> Plan:
     return replace(plan, source=bounded_)
 
 
-def _under(said: Caps, grouped: Grouped, found: Facts) -> tuple[Bounded, Refusal | None]:
+def _under(said: syntax.Caps, grouped: Grouped, found: Facts) -> tuple[Bounded, Refusal | None]:
     """What is grouped, under the caps of its table or those that are said instead."""
     if found.one_row:
         return Bounded(grouped, 1, 1), None
     table, columns = found.table, grouped.columns
-    caps = said.or_else(Caps(table.max_total, table.max_rows, table.max_groups))
+    caps = said.or_else(syntax.Caps(table.max_total, table.max_rows, table.max_groups))
     keyed_by = found.keyed
     if keyed_by is not None and keyed_by <= {key.part.index for key in columns if isinstance(key.part, Field)}:
         caps = replace(caps, max_rows=1)  # a unit has one row in each group
@@ -198,7 +167,7 @@ def _under(said: Caps, grouped: Grouped, found: Facts) -> tuple[Bounded, Refusal
     return bounded(grouped, caps, table.name), None
 
 
-def _key(part: Syntax, scope: Scope, wanted: Wanted | None) -> KeyColumn:
+def _key(part: syntax.Syntax, scope: Scope, wanted: Wanted | None) -> KeyColumn:
     """wanted: what names the keys of this column, where something does."""
     part = _named_item(part, scope)
     typed = scope.reader("GROUP BY").value(part)
@@ -209,14 +178,14 @@ def _key(part: Syntax, scope: Scope, wanted: Wanted | None) -> KeyColumn:
         selected=named is None or not named.within,
     )
     if made.listed:
-        check_dated(made.part, part, "", scope.table, scope.scene.relation, scope.catalog, where=place(part))
+        check_dated(made.part, part, "", scope.table, scope.scene.relation, scope.catalog, where=syntax.place(part))
     if any(typed.part == other.part for other in scope.keys):
-        raise Refusal(f"GROUP BY names {show(made.name)} twice.", where=place(part), cure="Name it once.")
+        raise Refusal(f"GROUP BY names {show(made.name)} twice.", where=syntax.place(part), cure="Name it once.")
     scope.keys.append(Keyed(typed.as_type(made.type), made.type, made.name))
     return made
 
 
-def _no_units(part: Syntax, found: Operand | None, scope: Scope) -> None:
+def _no_units(part: syntax.Syntax, found: Operand | None, scope: Scope) -> None:
     """Refuse GROUP BY unit HAVING ...: of how many units it is true is a question, of a subquery."""
     having, question = scope.question.having, scope.question
     if having is None or found != unit_field(scope.table) or scope.scene.facts.unit is None:
@@ -226,19 +195,19 @@ def _no_units(part: Syntax, found: Operand | None, scope: Scope) -> None:
         table = quote(scope.table.name) + ("" if question.table_alias is None else f" AS {quote(question.table_alias)}")
     where = "" if question.where is None else f" WHERE {words(question.where) or '...'}"
     raise Refusal(
-        f"GROUP BY {name} would answer for each protected unit by itself.", where=place(part),
+        f"GROUP BY {name} would answer for each protected unit by itself.", where=syntax.place(part),
         cure="Ask for how many of them that holds: SELECT COUNT(*) FROM (SELECT "
         f"{name} FROM {table}{where} GROUP BY {name} "
         f"HAVING {words(having) or '...'}).",
     )
 
 
-def _named_item(part: Syntax, scope: Scope) -> Syntax:
+def _named_item(part: syntax.Syntax, scope: Scope) -> syntax.Syntax:
     """GROUP BY 1 and GROUP BY alias mean an item of the select list; a column of that name comes first."""
     items = scope.question.items
-    if isinstance(part, Literally):
+    if isinstance(part, syntax.Literally):
         return items[_ordinal(part, len(items), "GROUP BY")].part
-    if isinstance(part, Name) and part.table is None:
+    if isinstance(part, syntax.Name) and part.table is None:
         known = {column.name.lower() for column in scope.table.columns}
         named = [item for item in items if item.alias is not None and _same(part, item.alias)]
         if part.column.lower() not in known and len(named) == 1:
@@ -246,33 +215,33 @@ def _named_item(part: Syntax, scope: Scope) -> Syntax:
     return part
 
 
-def _same(name: Name, title: str) -> bool:
+def _same(name: syntax.Name, title: str) -> bool:
     return name.column == title if name.quoted else name.column.lower() == title.lower()
 
 
-def _ordinal(part: Literally, items: int, clause: str) -> int:
+def _ordinal(part: syntax.Literally, items: int, clause: str) -> int:
     value = part.value
     if isinstance(value, bool | str) or value is None or value.denominator != 1 or not 1 <= value <= items:
         raise Refusal(f"{clause} takes a column, an alias or a position from 1 to {items}.", cure="Name the column.")
     return int(value) - 1
 
 
-def _output(item: Item, scope: Scope) -> Output:
+def _output(item: syntax.Item, scope: Scope) -> Output:
     made, shape = post(item.part, _lookup(scope))
     return Output(item.alias if item.alias is not None else item.label, made, shape)
 
 
-def _having(part: Syntax, scope: Scope) -> Post:
+def _having(part: syntax.Syntax, scope: Scope) -> Post:
     made, shape = post(part, _lookup(scope, aliases="after keys"))
     if shape not in ("truth", "boolean"):
         raise Refusal("HAVING needs a condition.", cure="Write it as in HAVING COUNT(*) > 100.")
     return made
 
 
-def _order(part: Syntax, scope: Scope, outputs: tuple[Output, ...]) -> Post:
-    if isinstance(part, Literally):
+def _order(part: syntax.Syntax, scope: Scope, outputs: tuple[Output, ...]) -> Post:
+    if isinstance(part, syntax.Literally):
         return outputs[_ordinal(part, len(outputs), "ORDER BY")].part
-    return post(part, _lookup(scope, aliases="first" if isinstance(part, Name) else "after keys"))[0]
+    return post(part, _lookup(scope, aliases="first" if isinstance(part, syntax.Name) else "after keys"))[0]
 
 
 def _lookup(scope: Scope, *, aliases: Literal["first", "after keys"] | None = None) -> Look:
@@ -281,15 +250,15 @@ def _lookup(scope: Scope, *, aliases: Literal["first", "after keys"] | None = No
     As in SQL, a name alone in ORDER BY is an alias first; in HAVING and in expressions a grouping column comes first.
     """
 
-    def look(part: Syntax) -> tuple[Post, Shape] | None:
-        found = None if isinstance(part, Name) else _key_of(part, scope)
+    def look(part: syntax.Syntax) -> tuple[Post, Shape] | None:
+        found = None if isinstance(part, syntax.Name) else _key_of(part, scope)
         if found is not None:
             return found
-        if isinstance(part, Call) and part.function == "GROUPING":
+        if isinstance(part, syntax.Call) and part.function == "GROUPING":
             return grouping_of(part, look)
-        if isinstance(part, Call) and part.function not in FUNCTIONS:
+        if isinstance(part, syntax.Call) and part.function not in FUNCTIONS:
             return call(part, scope)
-        if not isinstance(part, Name):
+        if not isinstance(part, syntax.Name):
             return None
         key_first = aliases == "after keys" and any(_same(part, key.name) for key in scope.keys)
         if aliases and part.table is None and not key_first:
@@ -309,7 +278,7 @@ def _lookup(scope: Scope, *, aliases: Literal["first", "after keys"] | None = No
     return look
 
 
-def _single_rows(part: Name, column: Column, scope: Scope) -> Refusal:
+def _single_rows(part: syntax.Name, column: Column, scope: Scope) -> Refusal:
     """A column of rows stands where aggregates and keys do: it goes into an aggregate, or into GROUP BY if it may."""
     written = expression(part)
     inside = Mend(measuring(part, written, scope), written)
@@ -327,18 +296,18 @@ def _single_rows(part: Name, column: Column, scope: Scope) -> Refusal:
     return Refusal(what, where=part.at, cure=cure, mends=mends)
 
 
-def _key_of(part: Syntax, scope: Scope) -> tuple[Post, Shape] | None:
+def _key_of(part: syntax.Syntax, scope: Scope) -> tuple[Post, Shape] | None:
     """The key that an expression of rows is, when it is one that is grouped by.
 
     A column grouped by as it is goes by its name alone: what is made of it here is made of the key, unless it is a cast
     that the answer's own expressions do not have, or a cohort, which is a column that has no name.
     """
     plain: dict[Operand, str] = {Field(n, column.kind): column.type for n, column in enumerate(scope.table.columns)}
-    own = isinstance(part, Cohort) or (isinstance(part, Cast) and part.type == "TEXT")
+    own = isinstance(part, syntax.Cohort) or (isinstance(part, syntax.Cast) and part.type == "TEXT")
     keys = [(n, key) for n, key in enumerate(scope.keys) if own or plain.get(key.part) != key.type]
-    if not keys or not isinstance(part, Binary | Call | Case | Cast | Cohort | Unary | Within | Fits):
+    if not keys or isinstance(part, syntax.Name | syntax.Literally | syntax.Place):
         return None
-    if any(isinstance(one, Call) and one.function in scope.aggregates for one in walk(part)):
+    if any(isinstance(one, syntax.Call) and one.function in scope.aggregates for one in syntax.walk(part)):
         return None
     try:
         typed = scope.reader("SELECT").value(part)
@@ -350,11 +319,11 @@ def _key_of(part: Syntax, scope: Scope) -> tuple[Post, Shape] | None:
     return None
 
 
-def _title(item: Item) -> str:
+def _title(item: syntax.Item) -> str:
     return item.alias if item.alias is not None else item.label
 
 
-def _known(part: Name, scope: Scope) -> None:
+def _known(part: syntax.Name, scope: Scope) -> None:
     """Offer aliases as well as columns when a name in HAVING or ORDER BY is neither."""
     names = [column.name for column in scope.table.columns]
     if any(_same(part, name) for name in names):

@@ -13,24 +13,10 @@ from typing import Any, Final
 
 from dpcurator.catalog.model import Catalog, Table, Value
 from dpcurator.errors import Mend, Refusal
+from dpcurator.language import rows
 from dpcurator.language.names import quote
 from dpcurator.language.question import Syntax, place
 from dpcurator.language.render import words
-from dpcurator.language.rows import (
-    AllOf,
-    Among,
-    AnyOf,
-    Choose,
-    Compare,
-    Compute,
-    Field,
-    IsMissing,
-    Like,
-    Not,
-    Operand,
-    When,
-    fields,
-)
 from dpcurator.language.spelling import own_bounds, spelled
 from dpcurator.language.typed import Typed, own_type
 from dpcurator.plan.nodes import KeyColumn
@@ -57,25 +43,25 @@ def keyed(
         raise Refusal("an interval is no key.", where=at, cure="Add it to a date or a timestamp.")
     read = typed.as_type(type)
     operand = clamped(read, table)
-    name = quote(spelled(operand, table)) if isinstance(read, Field) else spelled(operand, table)
+    name = quote(spelled(operand, table)) if isinstance(read, rows.Field) else spelled(operand, table)
     name = words(part) or name
     said = asked.format(name)
     keys = _image(operand, said, at, table, relation)
-    if isinstance(read, Field) and keys is not None and operand is not read and len(keys) > MOST_PLAIN:
+    if isinstance(read, rows.Field) and keys is not None and operand is not read and len(keys) > MOST_PLAIN:
         raise Refusal(
             f"{said} would have {len(keys):,} keys; a column by itself has at most {MOST_PLAIN:,}.", where=at,
             cure=_bins(typed, name),
         )
-    if isinstance(read, Field):
+    if isinstance(read, rows.Field):
         _finite(keys, said, at)
     if keys is None:
         return _unknown(part, read, operand, typed, name, at, table, catalog, asked, selected)
-    shown = table.columns[read.index].name if isinstance(read, Field) else spelled(operand, table)
+    shown = table.columns[read.index].name if isinstance(read, rows.Field) else spelled(operand, table)
     return KeyColumn(shown, operand, type, len(keys), digest_of(keys), same_in_a_unit(operand, table))
 
 
 def _image(
-    operand: Operand, said: str, at: str, table: Table, relation: Relation | None = None
+    operand: rows.Operand, said: str, at: str, table: Table, relation: Relation | None = None
 ) -> tuple[Value, ...] | None:
     try:
         return image(operand, table) if relation is None else image_in(operand, table, relation)
@@ -85,24 +71,25 @@ def _image(
 
 
 def _unknown(
-    part: Syntax, read: Operand, operand: Operand, typed: Typed, name: str, at: str, table: Table, catalog: Catalog,
-    asked: str, selected: bool,
+    part: Syntax, read: rows.Operand, operand: rows.Operand, typed: Typed, name: str, at: str, table: Table,
+    catalog: Catalog, asked: str, selected: bool,
 ) -> KeyColumn:
     """Keys that are selected privately, where that is declared. Raises Refusal."""
     said = asked.format(name)
-    key = read if isinstance(read, Field) else operand
+    key = read if isinstance(read, rows.Field) else operand
     if selectable(key, table) and catalog.delta > 0:
-        shown = table.columns[read.index].name if isinstance(read, Field) else spelled(operand, table)
+        shown = table.columns[read.index].name if isinstance(read, rows.Field) else spelled(operand, table)
         return KeyColumn(shown, key, own_type(typed), None, "", same_in_a_unit(key, table))
-    if typed.type == "float" and not isinstance(read, Field):
+    if typed.type == "float" and not isinstance(read, rows.Field):
         ways = [f"FLOOR({name})", f"CASE WHEN {name} < 10 THEN 'low' ELSE 'high' END"]
-        if _image(Compute("floor", (operand,), "integer"), said, at, table) is None:  # no bounds: edges alone will do
+        floor = rows.Compute("floor", (operand,), "integer")
+        if _image(floor, said, at, table) is None:  # no bounds: edges alone will do
             ways = ways[1:]
         raise Refusal(
             f"{said}: a computed float has no list of keys.", where=at, cure=f"Write {' or '.join(ways)}.",
             mends=tuple(Mend(way, name, "all words") for way in ways),
         )
-    if table not in catalog.tables and table.unit not in [table.columns[index].name for index in fields(read)]:
+    if table not in catalog.tables and table.unit not in [table.columns[index].name for index in rows.fields(read)]:
         ways = [f"CASE WHEN {name} < 10 THEN 'low' ELSE 'high' END"]
         ways = [f"CLIP({name}, 0, 10)", *ways] if typed.type == "integer" else ways
         least = {"date": "2024-01-01", "timestamp": "2024-01-01T00:00:00Z"}.get(typed.type)
@@ -117,7 +104,7 @@ def _unknown(
             cure=f"Write {' or '.join(ways)}.", mends=tuple(Mend(way, name, "all words") for way in ways),
         )
     missing = [table.columns[index] for index in without_list(read, table)]
-    missing = missing or [table.columns[index] for index in sorted(fields(read))]
+    missing = missing or [table.columns[index] for index in sorted(rows.fields(read))]
     if any(column.name == table.unit for column in missing):
         grouped = asked.startswith("GROUP BY")
         away = "Take it out of GROUP BY; " if grouped else "Leave it out: who has most is private. "
@@ -133,8 +120,9 @@ def _unknown(
         ways.append(f'{quote(column.name)} = {{ type = "{column.type}", keys = "unknown" }}')
         mends += [Mend(ways[1], header, "catalog")] if catalog.delta > 0 else []
         ways[1] += " with a delta above 0"
-    hint = " " + _bins(typed, name) if isinstance(read, Field) and typed.type in ("integer", "float", "date") else ""
-    if not isinstance(read, Field) and typed.type in ("date", "integer") and all(undated(one) for one in missing):
+    binned = isinstance(read, rows.Field) and typed.type in ("integer", "float", "date")
+    hint = " " + _bins(typed, name) if binned else ""
+    if not isinstance(read, rows.Field) and typed.type in ("date", "integer") and all(undated(one) for one in missing):
         clipped = f"CLIP({name}, 0, 30)" if typed.type == "integer" else words(clipped_days(part, missing))
         if clipped is not None and words(part) is not None:
             hint = f" Or write {clipped}, with ends from public knowledge."
@@ -171,42 +159,42 @@ def _finite(keys: tuple[Value, ...] | None, said: str, at: str) -> None:
         )
 
 
-def clamped(part: Operand, table: Table) -> Operand:
+def clamped(part: rows.Operand, table: Table) -> rows.Operand:
     """The expression with each bounded column that has no list moved into its bounds first."""
-    moved: dict[int, Operand] = {}
-    for index in fields(part):
+    moved: dict[int, rows.Operand] = {}
+    for index in rows.fields(part):
         column = table.columns[index]
         ends = own_bounds(index, table)
         if (
             column.keys is None
-            and not (isinstance(part, Field) and column.unknown_keys)
+            and not (isinstance(part, rows.Field) and column.unknown_keys)
             and ends
             and ends[0] <= ends[1]
         ):
-            moved[index] = Compute("clip", (Field(index, column.kind),), column.kind, ends)
+            moved[index] = rows.Compute("clip", (rows.Field(index, column.kind),), column.kind, ends)
     return _put(part, moved) if moved else part
 
 
-def _put(part: Any, moved: Mapping[int, Operand]) -> Any:
+def _put(part: Any, moved: Mapping[int, rows.Operand]) -> Any:
     """The expression with other operands in the place of some columns."""
 
     def again(inner: Any) -> Any:
         return _put(inner, moved)
 
     match part:
-        case Field(index):
+        case rows.Field(index):
             return moved.get(index, part)
-        case Compute(_, parts):
+        case rows.Compute(_, parts):
             return replace(part, parts=tuple(map(again, parts)))
-        case AllOf(conditions) | AnyOf(conditions):
+        case rows.AllOf(conditions) | rows.AnyOf(conditions):
             return replace(part, parts=tuple(map(again, conditions)))
-        case Choose(branches, otherwise):
-            made = tuple(When(again(one.condition), again(one.value)) for one in branches)
+        case rows.Choose(branches, otherwise):
+            made = tuple(rows.When(again(one.condition), again(one.value)) for one in branches)
             return replace(part, branches=made, otherwise=again(otherwise))
-        case Compare(op, left, right):
-            return Compare(op, again(left), again(right))
-        case Among(operand) | Like(operand) | IsMissing(operand):
+        case rows.Compare(op, left, right):
+            return rows.Compare(op, again(left), again(right))
+        case rows.Among(operand) | rows.Like(operand) | rows.IsMissing(operand):
             return replace(part, operand=again(operand))
-        case Not(only):
-            return Not(again(only))
+        case rows.Not(only):
+            return rows.Not(again(only))
     return part

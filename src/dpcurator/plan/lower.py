@@ -21,44 +21,11 @@ from dataclasses import dataclass, replace
 
 from dpcurator.catalog.model import Catalog, Table, Value
 from dpcurator.errors import Misconfigured, Refusal
-from dpcurator.language.rows import (
-    AllOf,
-    Among,
-    AnyOf,
-    Constant,
-    Field,
-    IsMissing,
-    Operand,
-    Predicate,
-    Truth,
-    fields,
-    moved,
-    moved_condition,
-)
+from dpcurator.language import rows
+from dpcurator.plan import core as steps
 from dpcurator.plan.candidates import candidates
-from dpcurator.plan.core import (
-    ONE,
-    Chosen,
-    CorePlan,
-    Distinct,
-    Filter,
-    Grid,
-    Histogram,
-    Listed,
-    Measure,
-    Owner,
-    PerUnit,
-    Product,
-    Project,
-    ScaleDown,
-    Scan,
-    Step,
-    Sum,
-    Tally,
-    Total,
-)
 from dpcurator.plan.core_relations import columns_of
-from dpcurator.plan.lower_relations import lowered_relation, physical, sources
+from dpcurator.plan.lower_relations import lowered_relation, sources, stored_name
 from dpcurator.plan.nodes import Ask, Grouped, Measured, Plan, Rows, Where
 from dpcurator.plan.relation_facts import Facts, facts
 from dpcurator.plan.relations import Relation, base
@@ -82,7 +49,7 @@ class Lowered:
     chosen: the keys are unknown. Then `keys` is empty, the engine says which occur, and its first sum is `units`.
     """
 
-    core: CorePlan
+    core: steps.CorePlan
     keys: tuple[tuple[Value, ...], ...]
     combinations: tuple[Combination, ...]
     chosen: bool = False
@@ -95,67 +62,68 @@ def keys_of(plan: Plan, table: Table) -> tuple[tuple[Value, ...], ...]:
     return tuple(itertools.product(*lists))
 
 
-Grids = Mapping[Measured | Ask, Grid]  # of each column or expression that is summed, and each square and product
+Grids = Mapping[Measured | Ask, steps.Grid]  # of each column or expression that is summed, and each square and product
 
 
 def lower(plan: Plan, asks: tuple[Ask, ...], grids: Grids, catalog: Catalog) -> Lowered:
     """The core plan for `asks`."""
-    rows = plan.source.source.source
+    source = plan.source.source.source
     grouped = plan.source.source
-    found = known(rows, catalog)
+    found = known(source, catalog)
     table, unit = found.table, found.unit
-    condition = _condition(rows.predicate if isinstance(rows, Where) else None, grouped, table)
-    scanned = rows.source if isinstance(rows, Where) else rows
+    condition = _condition(source.predicate if isinstance(source, Where) else None, grouped, table)
+    scanned = source.source if isinstance(source, Where) else source
     grouping = grouped.columns
     measured = _measured(asks)
     ranked = tuple(dict.fromkeys(ask.column for ask in asks if ask.q is not None and ask.column is not None))
     valued = tuple(dict.fromkeys(ask.column for ask in asks if ask.what == "distinct" and ask.column is not None))
     read = [key.part for key in grouping] + [column.part for column in (*measured, *ranked, *valued)]
     used = sorted(
-        set().union(*(fields(part) for part in read))
-        | (fields(condition) if condition is not None else set())
+        set().union(*(rows.fields(part) for part in read))
+        | (rows.fields(condition) if condition is not None else set())
         | ({unit} if unit is not None else set())
     )
     place = {index: position for position, index in enumerate(used)}
-    computed = tuple(dict.fromkeys(part for part in read if not isinstance(part, Field)))
-    places: dict[Operand, int] = {part: len(used) + position for position, part in enumerate(computed)}
-    places |= {part: place[part.index] for part in read if isinstance(part, Field)}
+    computed = tuple(dict.fromkeys(part for part in read if not isinstance(part, rows.Field)))
+    places: dict[rows.Operand, int] = {part: len(used) + position for position, part in enumerate(computed)}
+    places |= {part: place[part.index] for part in read if isinstance(part, rows.Field)}
     keys = keys_of(plan, table) if grouped.listed else ()
-    steps: list[Step] = [_scan(scanned, used, catalog)]
+    made: list[steps.Step] = [_scan(scanned, used, catalog)]
     if condition is not None:
-        steps.append(Filter(moved_condition(condition, place)))
+        made.append(steps.Filter(rows.moved_condition(condition, place)))
     if computed:
-        steps.append(Project(tuple(moved(part, place) for part in computed)))
-    steps.append(Owner(None if unit is None else place[unit]))
+        made.append(steps.Project(tuple(rows.moved(part, place) for part in computed)))
+    made.append(steps.Owner(None if unit is None else place[unit]))
     keyed = tuple(places[key.part] for key in grouping)
-    steps.append(Listed(keyed, keys) if grouped.listed else Chosen(keyed, plan.source.max_groups, catalog.salt))
+    chosen = steps.Chosen(keyed, plan.source.max_groups, catalog.salt)
+    made.append(steps.Listed(keyed, keys) if grouped.listed else chosen)
     products = tuple(dict.fromkeys(ask for ask in asks if ask.on_grid == ask))
     listed = grouped.keys if grouped.listed else None
     found_at = [candidates(column, listed) for column in ranked]
-    steps.append(Measure(
+    made.append(steps.Measure(
         (*(_grid(column, grids, places[column.part]) for column in measured),
          *(replace(one.grid, column=places[column.part]) for one, column in zip(found_at, ranked, strict=True))),
         tuple(_product(ask, measured, grids) for ask in products),
-        tuple(Distinct(places[column.part], catalog.salt) for column in valued),
+        tuple(steps.Distinct(places[column.part], catalog.salt) for column in valued),
     ))
-    histograms = tuple(Histogram(len(measured) + number, one.step) for number, one in enumerate(found_at))
-    steps.append(PerUnit())
-    one = 1 if unit is None else ONE
-    steps.append(ScaleDown(plan.source.max_rows, plan.source.max_groups, one, plan.source.max_total))
-    sums: list[Sum] = [] if grouped.listed else [Sum("units")]
-    tallies: list[Tally] = []
+    histograms = tuple(steps.Histogram(len(measured) + number, one.step) for number, one in enumerate(found_at))
+    made.append(steps.PerUnit())
+    one = 1 if unit is None else steps.ONE
+    made.append(steps.ScaleDown(plan.source.max_rows, plan.source.max_groups, one, plan.source.max_total))
+    sums: list[steps.Sum] = [] if grouped.listed else [steps.Sum("units")]
+    tallies: list[steps.Tally] = []
     combinations = tuple(
         _overall(ask, measured, tallies) if ask.overall
         else Combination((), histogram=ranked.index(ask.column)) if ask.q is not None and ask.column is not None
         else _of_values(valued.index(ask.column), sums) if ask.what == "distinct" and ask.column is not None
         else _combination(ask, (*measured, *(None for _ in ranked), *products), grids, sums) for ask in asks
     )
-    sums = sums or [Sum("units")]  # an engine adds up at least one thing
-    steps.append(Total(tuple(sums), tuple(tallies), histograms))
-    return Lowered(tuple(steps), keys, combinations, chosen=not grouped.listed)
+    sums = sums or [steps.Sum("units")]  # an engine adds up at least one thing
+    made.append(steps.Total(tuple(sums), tuple(tallies), histograms))
+    return Lowered(tuple(made), keys, combinations, chosen=not grouped.listed)
 
 
-def _condition(where: Predicate | None, grouped: Grouped, table: Table) -> Predicate | None:
+def _condition(where: rows.Predicate | None, grouped: Grouped, table: Table) -> rows.Predicate | None:
     """WHERE, and for unknown keys that each listed part of the key is listed. Raises Refusal."""
     parts = [] if where is None else [where]
     for key in () if grouped.listed else grouped.columns:
@@ -167,31 +135,31 @@ def _condition(where: Predicate | None, grouped: Grouped, table: Table) -> Predi
         keys = keys_meant(key, table, grouped.source)
         if keys is not None:
             parts.append(_is_listed(key.part, keys))
-    return parts[0] if len(parts) == 1 else AllOf(tuple(parts)) if parts else None
+    return parts[0] if len(parts) == 1 else rows.AllOf(tuple(parts)) if parts else None
 
 
-def _is_listed(part: Operand, keys: tuple[Value, ...]) -> Predicate:
-    values = tuple(Constant(key, part.kind) for key in keys if key is not None)
-    among: Predicate = Among(part, values) if values else Truth(False)
-    return AnyOf((IsMissing(part), among)) if None in keys else among
+def _is_listed(part: rows.Operand, keys: tuple[Value, ...]) -> rows.Predicate:
+    values = tuple(rows.Constant(key, part.kind) for key in keys if key is not None)
+    among: rows.Predicate = rows.Among(part, values) if values else rows.Truth(False)
+    return rows.AnyOf((rows.IsMissing(part), among)) if None in keys else among
 
 
-def known(rows: Relation, catalog: Catalog) -> Facts:
+def known(source: Relation, catalog: Catalog) -> Facts:
     """What is public of the columns of a relation."""
     try:
-        return facts(rows, catalog)
+        return facts(source, catalog)
     except LookupError:
-        raise Misconfigured(f"the catalog has no table {base(rows).table!r}.") from None
+        raise Misconfigured(f"the catalog has no table {base(source).table!r}.") from None
 
 
-def _scan(rows: Relation, used: list[int], catalog: Catalog) -> Scan:
+def _scan(source: Relation, used: list[int], catalog: Catalog) -> steps.Scan:
     """These columns of a stored table; of any other relation, as if it were stored."""
-    if isinstance(rows, Rows):
-        return Scan(physical(rows, catalog), sources(rows, used, catalog))
-    made = lowered_relation(rows, set(used), catalog)
+    if isinstance(source, Rows):
+        return steps.Scan(stored_name(source, catalog), sources(source, used, catalog))
+    made = lowered_relation(source, set(used), catalog)
     columns = columns_of(made.node)
     places = [made.place[index] for index in used]
-    return Scan(made.node, tuple(replace(columns[at], name=f"c{at}", fill=None) for at in places))
+    return steps.Scan(made.node, tuple(replace(columns[at], name=f"c{at}", fill=None) for at in places))
 
 
 def _measured(asks: tuple[Ask, ...]) -> tuple[Measured, ...]:
@@ -200,54 +168,54 @@ def _measured(asks: tuple[Ask, ...]) -> tuple[Measured, ...]:
     return tuple(dict.fromkeys(one for column in every if column is not None for one in column.each))
 
 
-def _product(ask: Ask, measured: tuple[Measured, ...], grids: Grids) -> Product:
+def _product(ask: Ask, measured: tuple[Measured, ...], grids: Grids) -> steps.Product:
     """Of two measured columns, or one by itself. 2 a - A is in half steps, so that their product is in quarters."""
     assert ask.column is not None
     first, second = ask.column.each[0], ask.column.each[-1]
     grid = grids[ask]
     shift = grids[first].exponent + grids[second].exponent + 2 - grid.exponent
-    return Product(measured.index(first), measured.index(second), shift, grid.lower, grid.upper)
+    return steps.Product(measured.index(first), measured.index(second), shift, grid.lower, grid.upper)
 
 
-def _grid(column: Measured, grids: Grids, place: int) -> Grid:
+def _grid(column: Measured, grids: Grids, place: int) -> steps.Grid:
     """The grid of a summed column; a column that is only counted gets the grid of no values, [0, 0]."""
     if column in grids:
         return replace(grids[column], column=place)
-    return Grid(place, column.kind, 0, 0, 0, 0, 0)
+    return steps.Grid(place, column.kind, 0, 0, 0, 0, 0)
 
 
-def _overall(ask: Ask, measured: tuple[Measured, ...], tallies: list[Tally]) -> Combination:
+def _overall(ask: Ask, measured: tuple[Measured, ...], tallies: list[steps.Tally]) -> Combination:
     if ask.what not in ("everyone", "cut", "cut_groups"):
         raise TypeError("this is a number of each key")
-    tallies.append(Tally(ask.what, tuple(measured.index(column) for column in ask.clamped)))
+    tallies.append(steps.Tally(ask.what, tuple(measured.index(column) for column in ask.clamped)))
     return Combination(((len(tallies) - 1, 1),), overall=True)
 
 
-def _of_values(place: int, sums: list[Sum]) -> Combination:
-    wanted = Sum("distinct", place)
+def _of_values(place: int, sums: list[steps.Sum]) -> Combination:
+    wanted = steps.Sum("distinct", place)
     if wanted not in sums:
         sums.append(wanted)
     return Combination(((sums.index(wanted), 1),))
 
 
 def _combination(
-    ask: Ask, measured: tuple[Measured | Ask | None, ...], grids: Grids, sums: list[Sum]
+    ask: Ask, measured: tuple[Measured | Ask | None, ...], grids: Grids, sums: list[steps.Sum]
 ) -> Combination:
-    def number(wanted: Sum) -> int:
+    def number(wanted: steps.Sum) -> int:
         if wanted not in sums:
             sums.append(wanted)
         return sums.index(wanted)
 
     if ask.column is None:
-        return Combination(((number(Sum("rows" if ask.what == "rows" else "units")), 1),))
+        return Combination(((number(steps.Sum("rows" if ask.what == "rows" else "units")), 1),))
     what = ask.on_grid or ask.column
     measure = measured.index(what)
     # a product is missing where either column is; those of a pair are missing together (`Measured.beside`)
-    count = number(Sum("present", measured.index(ask.column.each[0])))
+    count = number(steps.Sum("present", measured.index(ask.column.each[0])))
     if ask.what == "present":
         return Combination(((count, 1),))
     grid = grids[what]
-    total = number(Sum("values", measure))
+    total = number(steps.Sum("values", measure))
     if ask.what == "values":
         return Combination(((total, 1), (count, grid.lower)))
     return Combination(((total, 2), (count, grid.lower - grid.upper)))

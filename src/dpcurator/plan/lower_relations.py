@@ -15,23 +15,8 @@ from typing import Any, Final
 from dpcurator.catalog.model import MAX_LENGTH, Catalog, Column
 from dpcurator.errors import Misconfigured
 from dpcurator.language.rows import Field, Operand, fields, moved, moved_condition
+from dpcurator.plan import core_relations as physical
 from dpcurator.plan import relations
-from dpcurator.plan.core_relations import (
-    Both,
-    Columns,
-    CoreRelation,
-    Flag,
-    Folded,
-    Found,
-    Groups,
-    Match,
-    Only,
-    Order,
-    Ranked,
-    Source,
-    Stored,
-    columns_of,
-)
 from dpcurator.plan.relation_facts import facts, public_table
 
 
@@ -39,11 +24,11 @@ from dpcurator.plan.relation_facts import facts, public_table
 class Placed:
     """A relation of the core plan, and where the columns of the plan's are in it: those that are used."""
 
-    node: CoreRelation
+    node: physical.CoreRelation
     place: dict[int, int]
 
 
-def physical(node: relations.Rows, catalog: Catalog) -> str:
+def stored_name(node: relations.Rows, catalog: Catalog) -> str:
     """The name under which a table is stored."""
     for number, table in enumerate(catalog.tables):
         if table.name == node.table:
@@ -51,15 +36,15 @@ def physical(node: relations.Rows, catalog: Catalog) -> str:
     raise Misconfigured(f"the catalog has no table {node.table!r}.")
 
 
-def sources(node: relations.Rows, used: Iterable[int], catalog: Catalog) -> tuple[Source, ...]:
+def sources(node: relations.Rows, used: Iterable[int], catalog: Catalog) -> tuple[physical.Source, ...]:
     """Stored columns; a missing unit stays missing whatever its column declares, for its rows are left out."""
     columns = facts(node, catalog).table.columns
     return tuple(_source(index, columns[index], node.unit_index) for index in used)
 
 
-def _source(index: int, column: Column, unit: int | None) -> Source:
+def _source(index: int, column: Column, unit: int | None) -> physical.Source:
     letters = column.letters if column.kind == "text" else MAX_LENGTH
-    return Source(f"c{index}", column.kind, None if index == unit else column.missing, letters)
+    return physical.Source(f"c{index}", column.kind, None if index == unit else column.missing, letters)
 
 
 def lowered_relation(node: relations.Relation, used: set[int], catalog: Catalog) -> Placed:
@@ -75,12 +60,12 @@ def _rows(node: relations.Rows, used: set[int], catalog: Catalog) -> Placed:
     read = sorted(used if node.unit_index is None else {*used, node.unit_index})
     place = {index: position for position, index in enumerate(read)}
     unit = None if node.unit_index is None else place[node.unit_index]
-    return Placed(Stored(physical(node, catalog), sources(node, read, catalog), unit), place)
+    return Placed(physical.Stored(stored_name(node, catalog), sources(node, read, catalog), unit), place)
 
 
 def _where(node: relations.Where, used: set[int], catalog: Catalog) -> Placed:
     below = lowered_relation(node.source, used | fields(node.predicate), catalog)
-    return Placed(Only(below.node, moved_condition(node.predicate, below.place)), below.place)
+    return Placed(physical.Only(below.node, moved_condition(node.predicate, below.place)), below.place)
 
 
 def _in_cohort(node: relations.InCohort, used: set[int], catalog: Catalog) -> Placed:
@@ -91,8 +76,8 @@ def _in_cohort(node: relations.InCohort, used: set[int], catalog: Catalog) -> Pl
     if flag not in used:
         return below
     among = lowered_relation(node.among, {other}, catalog)
-    made = Flag(below.node, below.place[unit], among.node, among.place[other])
-    return Placed(made, below.place | {flag: len(columns_of(below.node))})
+    made = physical.Flag(below.node, below.place[unit], among.node, among.place[other])
+    return Placed(made, below.place | {flag: len(physical.columns_of(below.node))})
 
 
 def _in_public(node: relations.InPublic, used: set[int], catalog: Catalog) -> Placed:
@@ -102,30 +87,30 @@ def _in_public(node: relations.InPublic, used: set[int], catalog: Catalog) -> Pl
         return lowered_relation(node.source, used, catalog)
     read = (used - {flag}).union(*(fields(one.part) for one in node.here))
     below = lowered_relation(node.source, read, catalog)
-    columns: list[Operand] = [Field(at, source.kind) for at, source in enumerate(columns_of(below.node))]
+    columns: list[Operand] = [Field(at, source.kind) for at, source in enumerate(physical.columns_of(below.node))]
     size = len(columns)
     here = [moved(one.part, below.place) for one in node.here]
     columns += [part for part in dict.fromkeys(here) if part not in columns]
-    source = Columns(below.node, tuple(columns)) if len(columns) > size else below.node
-    made = Found(source, tuple(map(columns.index, here)), _public_rows(node, catalog), node.unknown)
+    source = physical.Columns(below.node, tuple(columns)) if len(columns) > size else below.node
+    made = physical.Found(source, tuple(map(columns.index, here)), _public_rows(node, catalog), node.unknown)
     return Placed(made, below.place | {flag: len(columns)})
 
 
-def _public_rows(node: relations.InPublic, catalog: Catalog) -> CoreRelation:
+def _public_rows(node: relations.InPublic, catalog: Catalog) -> physical.CoreRelation:
     """What is compared of the public rows for which the condition is true."""
     read = sorted(set().union(*(fields(one) for one in relations.public_expressions_of(node))))
     place = {index: at for at, index in enumerate(read)}
-    rows: CoreRelation = _stored_public(node.table, read, catalog)
+    rows: physical.CoreRelation = _stored_public(node.table, read, catalog)
     if node.predicate is not None:
-        rows = Only(rows, moved_condition(node.predicate, place))
-    return Columns(rows, tuple(moved(one.part, place) for one in node.there))
+        rows = physical.Only(rows, moved_condition(node.predicate, place))
+    return physical.Columns(rows, tuple(moved(one.part, place) for one in node.there))
 
 
-def _stored_public(name: str, read: Iterable[int], catalog: Catalog) -> Stored:
+def _stored_public(name: str, read: Iterable[int], catalog: Catalog) -> physical.Stored:
     """A public table with these of its columns."""
     columns = public_table(name, catalog).columns
     number = [table.name for table in catalog.tables].index(name)
-    return Stored(f"t{number}", tuple(_source(index, columns[index], None) for index in read), None)
+    return physical.Stored(f"t{number}", tuple(_source(index, columns[index], None) for index in read), None)
 
 
 def _computed(node: relations.Computed, used: set[int], catalog: Catalog) -> Placed:
@@ -136,8 +121,8 @@ def _computed(node: relations.Computed, used: set[int], catalog: Catalog) -> Pla
     below = lowered_relation(node.source, read, catalog)
     if not wanted:
         return below
-    kept = [Field(at, source.kind) for at, source in enumerate(columns_of(below.node))]
-    made = Columns(below.node, (*kept, *(moved(part, below.place) for part in wanted.values())))
+    kept = [Field(at, source.kind) for at, source in enumerate(physical.columns_of(below.node))]
+    made = physical.Columns(below.node, (*kept, *(moved(part, below.place) for part in wanted.values())))
     return Placed(made, below.place | {index: len(kept) + n for n, index in enumerate(wanted)})
 
 
@@ -151,7 +136,7 @@ def _per_unit(node: relations.PerUnit, used: set[int], catalog: Catalog) -> Plac
     parts = [one.part for one in node.keys]
     parts += [part for fold in folds for part in (fold.part, fold.by) if part is not None]
     below = lowered_relation(node.source, {owner}.union(*(fields(part) for part in parts)), catalog)
-    columns: list[Operand] = [Field(below.place[owner], columns_of(below.node)[below.place[owner]].kind)]
+    columns: list[Operand] = [Field(below.place[owner], physical.columns_of(below.node)[below.place[owner]].kind)]
     columns += [moved(one.part, below.place) for one in node.keys]
 
     def at(part: Operand | None) -> int:
@@ -165,7 +150,7 @@ def _per_unit(node: relations.PerUnit, used: set[int], catalog: Catalog) -> Plac
 
     made = tuple(_folded(fold, at(fold.part), at(fold.by)) for fold in folds)
     place = {index: index for index in range(first)} | {index: first + n for n, index in enumerate(wanted)}
-    return Placed(Groups(Columns(below.node, tuple(columns)), first, made), place)
+    return Placed(physical.Groups(physical.Columns(below.node, tuple(columns)), first, made), place)
 
 
 def _join_on_unit(node: relations.JoinOnUnit, used: set[int], catalog: Catalog) -> Placed:
@@ -180,9 +165,9 @@ def _join_on_unit(node: relations.JoinOnUnit, used: set[int], catalog: Catalog) 
     other = lowered_relation(node.other, {*more, *node.other_on, other_unit}, catalog)
     on = tuple(source.place[index] for index in (unit, *node.on))
     other_on = tuple(other.place[index] for index in (other_unit, *node.other_on))
-    width = len(columns_of(source.node))
+    width = len(physical.columns_of(source.node))
     place = source.place | {size + index: width + at for index, at in other.place.items()}
-    return Placed(Match(source.node, other.node, on, other_on, node.left), place)
+    return Placed(physical.Match(source.node, other.node, on, other_on, node.left), place)
 
 
 def _union_all(node: relations.UnionAll, used: set[int], catalog: Catalog) -> Placed:
@@ -193,10 +178,10 @@ def _union_all(node: relations.UnionAll, used: set[int], catalog: Catalog) -> Pl
         owner = _owner(facts(side, catalog).unit)
         places = [owner, *(columns[index - 1] for index in wanted)]
         made = lowered_relation(side, set(places), catalog)
-        here = columns_of(made.node)
+        here = physical.columns_of(made.node)
         parts = tuple(Field(made.place[index], here[made.place[index]].kind) for index in places)
-        sides.append(Columns(made.node, parts))
-    return Placed(Both(*sides), {0: 0} | {index: 1 + n for n, index in enumerate(wanted)})
+        sides.append(physical.Columns(made.node, parts))
+    return Placed(physical.Both(*sides), {0: 0} | {index: 1 + n for n, index in enumerate(wanted)})
 
 
 def _numbered(node: relations.Numbered, used: set[int], catalog: Catalog) -> Placed:
@@ -207,7 +192,8 @@ def _numbered(node: relations.Numbered, used: set[int], catalog: Catalog) -> Pla
         return lowered_relation(node.source, used, catalog)
     size = len(found.table.columns)
     below = lowered_relation(node.source, set(range(size)), catalog)
-    columns: list[Operand] = [Field(below.place[n], columns_of(below.node)[below.place[n]].kind) for n in range(size)]
+    stored = physical.columns_of(below.node)
+    columns: list[Operand] = [Field(below.place[n], stored[below.place[n]].kind) for n in range(size)]
 
     def at(part: Operand) -> int:
         moved_ = moved(part, below.place)
@@ -216,9 +202,9 @@ def _numbered(node: relations.Numbered, used: set[int], catalog: Catalog) -> Pla
         return columns.index(moved_)
 
     keys = tuple(dict.fromkeys([_owner(found.unit), *(at(one.part) for one in node.keys)]))
-    order = [Order(at(one.part), one.descending, one.missing_first) for one in node.along]
-    order += [Order(index, False, True) for index in range(size)]
-    made = Ranked(Columns(below.node, tuple(columns)), keys, tuple(order))
+    order = [physical.Order(at(one.part), one.descending, one.missing_first) for one in node.along]
+    order += [physical.Order(index, False, True) for index in range(size)]
+    made = physical.Ranked(physical.Columns(below.node, tuple(columns)), keys, tuple(order))
     return Placed(made, {index: index for index in range(size)} | {node.at: len(columns)})
 
 
@@ -233,25 +219,25 @@ def _join_public(node: relations.JoinPublic, used: set[int], catalog: Catalog) -
     read = {index - size for index in used if index >= size} | {index for index in node.other_on if index < columns}
     read = read.union(*map(fields, relations.public_expressions_of(node)))
     place = {index: at for at, index in enumerate(sorted(read))}
-    other: CoreRelation = _stored_public(node.table, place, catalog)
+    other: physical.CoreRelation = _stored_public(node.table, place, catalog)
     if node.made:
-        kept: list[Operand] = [Field(at, one.kind) for at, one in enumerate(columns_of(other))]
-        other = Columns(other, (*kept, *(moved(one.part, place) for one in node.made)))
-    width = len(columns_of(source.node))
+        kept: list[Operand] = [Field(at, one.kind) for at, one in enumerate(physical.columns_of(other))]
+        other = physical.Columns(other, (*kept, *(moved(one.part, place) for one in node.made)))
+    width = len(physical.columns_of(source.node))
     on = tuple(source.place[index] for index in node.on)
     other_on = tuple(place[index] if index < columns else len(place) + index - columns for index in node.other_on)
-    made = Match(source.node, other, on, other_on, node.left)
+    made = physical.Match(source.node, other, on, other_on, node.left)
     return Placed(made, source.place | {size + index: width + at for index, at in place.items()})
 
 
-def _folded(fold: relations.Fold, column: int, by: int) -> Folded:
+def _folded(fold: relations.Fold, column: int, by: int) -> physical.Folded:
     if fold.part is None or fold.function not in ("sum", "avg"):
-        return Folded(fold.function, column, by)
+        return physical.Folded(fold.function, column, by)
     if fold.lower is None or fold.upper is None:
-        return Folded(f"{fold.function}_i", column)
+        return physical.Folded(f"{fold.function}_i", column)
     exponent = grid_of(fold.lower, fold.upper)
     steps = (nearest(fold.lower, exponent), nearest(fold.upper, exponent))
-    return Folded(f"{fold.function}_f", column, 0, (float(fold.lower), float(fold.upper)), steps, exponent)
+    return physical.Folded(f"{fold.function}_f", column, 0, (float(fold.lower), float(fold.upper)), steps, exponent)
 
 
 def grid_of(lower: Fraction, upper: Fraction) -> int:

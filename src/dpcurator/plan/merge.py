@@ -16,25 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dpcurator.language.rows import Operand, fields, moved, moved_condition
-from dpcurator.plan.core import (
-    Chosen,
-    CorePlan,
-    Distinct,
-    Filter,
-    Grid,
-    Histogram,
-    Listed,
-    Measure,
-    Owner,
-    Product,
-    Project,
-    Scan,
-    Source,
-    Step,
-    Sum,
-    Tally,
-    Total,
-)
+from dpcurator.plan import core as steps
 from dpcurator.plan.core_relations import CoreRelation
 from dpcurator.values import Exact
 
@@ -44,16 +26,16 @@ class Merged:
     """One core plan for several. `parts`: for each of the merged, its number among all and where its sums are;
     `tallies`, `histograms`: where its tallies and histograms are."""
 
-    core: CorePlan
+    core: steps.CorePlan
     parts: tuple[tuple[int, tuple[int, ...]], ...]
     tallies: tuple[tuple[int, ...], ...]
     histograms: tuple[tuple[int, ...], ...]
 
 
-def merged(cores: Sequence[CorePlan]) -> tuple[Merged, ...]:
+def merged(cores: Sequence[steps.CorePlan]) -> tuple[Merged, ...]:
     """The fewest core plans that compute all of these, each in the place of the first it holds."""
     columns = _unions(cores)
-    groups: dict[tuple[Step, ...], _Group] = {}
+    groups: dict[tuple[steps.Step, ...], _Group] = {}
     for number, core in enumerate(cores):
         frame, measured, valued = _apart(core, columns[_scan(core).table])
         groups.setdefault(frame, _Group()).add(number, core, measured, valued)
@@ -63,18 +45,18 @@ def merged(cores: Sequence[CorePlan]) -> tuple[Merged, ...]:
     )
 
 
-def kindred(cores: Sequence[CorePlan], most: int) -> tuple[tuple[tuple[int, CorePlan], ...], ...]:
+def kindred(cores: Sequence[steps.CorePlan], most: int) -> tuple[tuple[tuple[int, steps.CorePlan], ...], ...]:
     """The plans (numbered), in groups of at most `most` that differ in nothing but conditions and what is measured.
 
     Those of one group are rewritten over one scan, and the computed columns of their keys come first in each.
     """
     columns = _unions(cores)
-    found: dict[tuple[Step, ...], list[list[tuple[int, CorePlan]]]] = {}
+    found: dict[tuple[steps.Step, ...], list[list[tuple[int, steps.CorePlan]]]] = {}
     for number, core in enumerate(cores):
         frame, measured, valued = _apart(core, columns[_scan(core).table])
         group = _Group()
         group.add(number, core, measured, valued)
-        chunks = found.setdefault(tuple(step for step in frame if not isinstance(step, Filter)), [[]])
+        chunks = found.setdefault(tuple(step for step in frame if not isinstance(step, steps.Filter)), [[]])
         if len(chunks[-1]) == most:
             chunks.append([])
         chunks[-1].append((number, group.core(frame)))
@@ -84,7 +66,7 @@ def kindred(cores: Sequence[CorePlan], most: int) -> tuple[tuple[tuple[int, Core
     )
 
 
-def apart(cores: Sequence[CorePlan], found: Sequence[Exact]) -> tuple[Exact, ...]:
+def apart(cores: Sequence[steps.CorePlan], found: Sequence[Exact]) -> tuple[Exact, ...]:
     """Each plan's own sums, from those of the merged ones in their order; under seal throughout."""
     own: dict[int, Exact] = {}
     for one, exact in zip(merged(cores), found, strict=True):
@@ -95,28 +77,30 @@ def apart(cores: Sequence[CorePlan], found: Sequence[Exact]) -> tuple[Exact, ...
     return tuple(own[number] for number in range(len(cores)))
 
 
-def _unions(cores: Sequence[CorePlan]) -> dict[str | CoreRelation, list[Source]]:
+def _unions(cores: Sequence[steps.CorePlan]) -> dict[str | CoreRelation, list[steps.Source]]:
     """By table: every column that some plan reads."""
-    columns: dict[str | CoreRelation, list[Source]] = {}
+    columns: dict[str | CoreRelation, list[steps.Source]] = {}
     for core in cores:
         scan = _scan(core)
         columns[scan.table] = list(dict.fromkeys([*columns.get(scan.table, []), *scan.columns]))
     return columns
 
 
-def _scan(core: CorePlan) -> Scan:
+def _scan(core: steps.CorePlan) -> steps.Scan:
     scan = core[0]
-    if not isinstance(scan, Scan):
+    if not isinstance(scan, steps.Scan):
         raise TypeError("a core plan begins with its scan")
     return scan
 
 
 What = Operand | int  # a column in the union, or what is computed from those
-Measured = tuple[What, Grid]  # what is measured, and how
-Valued = tuple[What, Distinct]  # whose values are looked at
+Measured = tuple[What, steps.Grid]  # what is measured, and how
+Valued = tuple[What, steps.Distinct]  # whose values are looked at
 
 
-def _apart(core: CorePlan, union: list[Source]) -> tuple[tuple[Step, ...], list[Measured], list[Valued]]:
+def _apart(
+    core: steps.CorePlan, union: list[steps.Source]
+) -> tuple[tuple[steps.Step, ...], list[Measured], list[Valued]]:
     """The plan's frame over the union of columns, without what it measures; what it measures; whose values it counts.
     """
     scan = _scan(core)
@@ -124,7 +108,7 @@ def _apart(core: CorePlan, union: list[Source]) -> tuple[tuple[Step, ...], list[
     computed: tuple[Operand, ...] = ()
     measured: list[Measured] = []
     valued: list[Valued] = []
-    frame: list[Step] = [Scan(scan.table, tuple(union))]
+    frame: list[steps.Step] = [steps.Scan(scan.table, tuple(union))]
 
     def what(column: int) -> Operand | int:
         return place[column] if column in place else computed[column - len(place)]
@@ -141,22 +125,22 @@ def _apart(core: CorePlan, union: list[Source]) -> tuple[tuple[Step, ...], list[
     keyed: list[Operand] = []
     for step in core[1:]:
         match step:
-            case Filter(predicate):
-                frame.append(Filter(moved_condition(predicate, place)))
-            case Project(parts):
+            case steps.Filter(predicate):
+                frame.append(steps.Filter(moved_condition(predicate, place)))
+            case steps.Project(parts):
                 computed = tuple(moved(part, place) for part in parts)
-            case Owner(column):
-                frame.append(Owner(None if column is None else place[column]))
-            case Listed(columns) | Chosen(columns):
+            case steps.Owner(column):
+                frame.append(steps.Owner(None if column is None else place[column]))
+            case steps.Listed(columns) | steps.Chosen(columns):
                 frame.append(replace(step, columns=tuple(named(column) for column in columns)))
-            case Measure(grids, _, distinct):
+            case steps.Measure(grids, _, distinct):
                 measured = [(what(grid.column), replace(grid, column=0)) for grid in grids]
                 valued = [(what(one.column), replace(one, column=0)) for one in distinct]
-            case Total():
+            case steps.Total():
                 pass
             case _:
                 frame.append(step)
-    return (*frame, Project(tuple(keyed))), measured, valued
+    return (*frame, steps.Project(tuple(keyed))), measured, valued
 
 
 class _Group:
@@ -165,20 +149,20 @@ class _Group:
     def __init__(self) -> None:
         self.measured: list[Measured] = []
         self.valued: list[Valued] = []
-        self.products: list[Product] = []  # numbers in `measured`; in `sums` they are numbered downwards from -1
-        self.sums: list[Sum] = []
-        self.tallies: list[Tally] = []
+        self.products: list[steps.Product] = []  # numbers in `measured`; in `sums` they are numbered downwards from -1
+        self.sums: list[steps.Sum] = []
+        self.tallies: list[steps.Tally] = []
         self.parts: list[tuple[int, tuple[int, ...]]] = []
         self.counted: list[tuple[int, ...]] = []
-        self.histograms: list[Histogram] = []
+        self.histograms: list[steps.Histogram] = []
         self.lying: list[tuple[int, ...]] = []
 
-    def add(self, number: int, core: CorePlan, measured: list[Measured], valued: list[Valued]) -> None:
+    def add(self, number: int, core: steps.CorePlan, measured: list[Measured], valued: list[Valued]) -> None:
         self.measured = list(dict.fromkeys([*self.measured, *measured]))
         self.valued = list(dict.fromkeys([*self.valued, *valued]))
         place = [self.measured.index(one) for one in measured]
         total = core[-1]
-        assert isinstance(total, Total)
+        assert isinstance(total, steps.Total)
         for one in _products(core):
             made = replace(one, first=place[one.first], second=place[one.second])
             if made not in self.products:
@@ -204,11 +188,11 @@ class _Group:
         self.histograms = list(dict.fromkeys([*self.histograms, *lying]))
         self.lying.append(tuple(self.histograms.index(one) for one in lying))
 
-    def core(self, frame: tuple[Step, ...]) -> CorePlan:
-        *steps, keyed = frame
-        scan = steps[0]
-        assert isinstance(scan, Scan)
-        assert isinstance(keyed, Project)
+    def core(self, frame: tuple[steps.Step, ...]) -> steps.CorePlan:
+        *before, keyed = frame
+        scan = before[0]
+        assert isinstance(scan, steps.Scan)
+        assert isinstance(keyed, steps.Project)
         computed = list(keyed.parts)
         computed += [what for what, _ in (*self.measured, *self.valued) if not isinstance(what, int)]
         computed = list(dict.fromkeys(computed))
@@ -218,67 +202,67 @@ class _Group:
 
         grids = tuple(replace(grid, column=place(what)) for what, grid in self.measured)
         distinct = tuple(replace(one, column=place(what)) for what, one in self.valued)
-        made: list[Step] = []
-        for step in steps:
-            if isinstance(step, Owner) and computed:
-                made.append(Project(tuple(computed)))
+        made: list[steps.Step] = []
+        for step in before:
+            if isinstance(step, steps.Owner) and computed:
+                made.append(steps.Project(tuple(computed)))
             made.append(step)
-            if isinstance(step, Listed | Chosen):
-                made.append(Measure(grids, tuple(self.products), distinct))
+            if isinstance(step, steps.Listed | steps.Chosen):
+                made.append(steps.Measure(grids, tuple(self.products), distinct))
         sums = (replace(one, measure=len(grids) - 1 - one.measure) if one.measure < 0 else one for one in self.sums)
-        return (*made, Total(tuple(sums), tuple(self.tallies), tuple(self.histograms)))
+        return (*made, steps.Total(tuple(sums), tuple(self.tallies), tuple(self.histograms)))
 
 
-def _products(core: CorePlan) -> tuple[Product, ...]:
-    return next((step.products for step in core if isinstance(step, Measure)), ())
+def _products(core: steps.CorePlan) -> tuple[steps.Product, ...]:
+    return next((step.products for step in core if isinstance(step, steps.Measure)), ())
 
 
-def _trimmed(cores: Sequence[CorePlan]) -> list[CorePlan]:
+def _trimmed(cores: Sequence[steps.CorePlan]) -> list[steps.CorePlan]:
     """Plans over one scan, without the scanned columns that none of them uses (they are other groups')."""
     size = len(_scan(cores[0]).columns)
     used = set[int]().union(*(_used(core, size) for core in cores))
     return [_keeping(core, sorted(used)) for core in cores]
 
 
-def _used(core: CorePlan, size: int) -> set[int]:
+def _used(core: steps.CorePlan, size: int) -> set[int]:
     used = set[int]()
     for step in core[1:]:
         match step:
-            case Filter(predicate):
+            case steps.Filter(predicate):
                 used |= fields(predicate)
-            case Project(parts):
+            case steps.Project(parts):
                 used = used.union(*(fields(part) for part in parts))
-            case Owner(column):
+            case steps.Owner(column):
                 used |= set() if column is None else {column}
-            case Listed(columns) | Chosen(columns):
+            case steps.Listed(columns) | steps.Chosen(columns):
                 used |= {column for column in columns if column < size}
-            case Measure(grids, _, distinct):
+            case steps.Measure(grids, _, distinct):
                 used |= {grid.column for grid in grids if grid.column < size}
                 used |= {one.column for one in distinct if one.column < size}
     return used
 
 
-def _keeping(core: CorePlan, order: list[int]) -> CorePlan:
+def _keeping(core: steps.CorePlan, order: list[int]) -> steps.CorePlan:
     """The plan with these of its scan's columns, renumbered."""
     scan = _scan(core)
-    size, computed = len(scan.columns), sum(len(step.parts) for step in core if isinstance(step, Project))
+    size, computed = len(scan.columns), sum(len(step.parts) for step in core if isinstance(step, steps.Project))
     place = {index: number for number, index in enumerate(order)}
     place |= {size + number: len(order) + number for number in range(computed)}
-    steps: list[Step] = [Scan(scan.table, tuple(scan.columns[index] for index in order))]
+    made: list[steps.Step] = [steps.Scan(scan.table, tuple(scan.columns[index] for index in order))]
     for step in core[1:]:
         match step:
-            case Filter(predicate):
-                steps.append(Filter(moved_condition(predicate, place)))
-            case Project(parts):
-                steps.append(Project(tuple(moved(part, place) for part in parts)))
-            case Owner(column):
-                steps.append(Owner(None if column is None else place[column]))
-            case Listed(columns) | Chosen(columns):
-                steps.append(replace(step, columns=tuple(place[column] for column in columns)))
-            case Measure(grids, _, distinct):
+            case steps.Filter(predicate):
+                made.append(steps.Filter(moved_condition(predicate, place)))
+            case steps.Project(parts):
+                made.append(steps.Project(tuple(moved(part, place) for part in parts)))
+            case steps.Owner(column):
+                made.append(steps.Owner(None if column is None else place[column]))
+            case steps.Listed(columns) | steps.Chosen(columns):
+                made.append(replace(step, columns=tuple(place[column] for column in columns)))
+            case steps.Measure(grids, _, distinct):
                 moved_grids = tuple(replace(grid, column=place[grid.column]) for grid in grids)
                 moved_values = tuple(replace(one, column=place[one.column]) for one in distinct)
-                steps.append(replace(step, grids=moved_grids, distinct=moved_values))
+                made.append(replace(step, grids=moved_grids, distinct=moved_values))
             case _:
-                steps.append(step)
-    return tuple(steps)
+                made.append(step)
+    return tuple(made)

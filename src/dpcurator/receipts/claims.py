@@ -24,14 +24,7 @@ from dpcurator.plan.check_outputs import misfit
 from dpcurator.plan.facts import facts_of
 from dpcurator.plan.nodes import Ask, Plan, Where, measured_of
 from dpcurator.plan.relation_facts import check_size
-from dpcurator.plan.relations import (
-    JoinOnUnit,
-    JoinPublic,
-    UnionAll,
-    expressions_of,
-    leaves,
-    public_expressions_of,
-)
+from dpcurator.plan.relations import JoinOnUnit, JoinPublic, UnionAll, expressions_of, leaves, public_expressions_of
 from dpcurator.plan.relations import walk as relations
 from dpcurator.plan.stability import Steps, derivation, reading
 from dpcurator.pricing.grids import MOST_EXPONENT, MOST_OF_PRODUCT, nearest

@@ -24,25 +24,10 @@ from dpcurator.catalog.declaration import Declaration, Reading, Source
 from dpcurator.catalog.limits import LONGEST_TEXT
 from dpcurator.catalog.model import Column, Table
 from dpcurator.catalog.postgres import begin, connected, stopped
-from dpcurator.catalog.postgres_schema import (
-    TEXTS,
-    Relation,
-    ServerColumn,
-    columns_of,
-    identifier,
-    matched,
-    relation,
-)
+from dpcurator.catalog.postgres_schema import TEXTS, Relation, ServerColumn, columns_of, identifier, matched, relation
 from dpcurator.errors import Misconfigured
 from dpcurator.snapshot.arrow import Vector
-from dpcurator.snapshot.copy_binary import (
-    NotAsSent,
-    cells_of,
-    is_last,
-    values_of,
-    vector_of,
-    without_signature,
-)
+from dpcurator.snapshot.copy_binary import NotAsSent, cells_of, is_last, values_of, vector_of, without_signature
 from dpcurator.snapshot.csv_source import BATCH, LONGEST_FIELD, Batch
 from dpcurator.snapshot.kinds import refuse_change
 from dpcurator.snapshot.loading import Loader

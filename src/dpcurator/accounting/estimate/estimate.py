@@ -21,14 +21,7 @@ from dpcurator.accounting.bracket import pure_sum, question
 from dpcurator.accounting.closed.bounds import Parts, split, upper_bounds
 from dpcurator.accounting.estimate.contour import contour
 from dpcurator.accounting.estimate.floats import dots
-from dpcurator.accounting.pld.grid_choice import (
-    Sight,
-    aligned,
-    exact_step,
-    first_step,
-    sight,
-    window,
-)
+from dpcurator.accounting.pld.grid_choice import Sight, aligned, exact_step, first_step, sight, window
 from dpcurator.accounting.pld.lattice import both_ways, infinite_of, reduced
 from dpcurator.errors import Refusal
 from dpcurator.privacy.families import FAMILIES

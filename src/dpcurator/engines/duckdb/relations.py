@@ -17,25 +17,11 @@ from dpcurator.engines.duckdb.levels import TYPES, Parameters, integer
 from dpcurator.engines.levels import Levels
 from dpcurator.language.rows import Predicate
 from dpcurator.numbers.rational import INT64
+from dpcurator.plan import core_relations as physical
 from dpcurator.plan.core import Scan
-from dpcurator.plan.core_relations import (
-    Both,
-    Columns,
-    CoreRelation,
-    Flag,
-    Folded,
-    Found,
-    Groups,
-    Match,
-    Only,
-    Ranked,
-    Source,
-    Stored,
-    columns_of,
-)
 
 Names = Callable[[str], str]  # what to read a stored table from
-Given = Mapping[CoreRelation, str]  # relations that stand in the statement already, under these names
+Given = Mapping[physical.CoreRelation, str]  # relations that stand in the statement already, under these names
 NOTHING: Final[Given] = {}
 
 
@@ -47,12 +33,12 @@ def scan_text(scan: Scan, stored: Names, parameters: Parameters, given: Given = 
     return f"SELECT {', '.join(columns) or '0 AS nothing'} FROM ({rows_})"
 
 
-def _stored(table: str, sources: Sequence[Source], stored: Names, parameters: Parameters) -> str:
+def _stored(table: str, sources: Sequence[physical.Source], stored: Names, parameters: Parameters) -> str:
     columns = [f"{_canonical(source, parameters)} AS x{index}" for index, source in enumerate(sources)]
     return f"SELECT {', '.join(columns) or '0 AS nothing'} FROM {stored(table)}"
 
 
-def _canonical(source: Source, parameters: Parameters) -> str:
+def _canonical(source: physical.Source, parameters: Parameters) -> str:
     text = f"TRY_CAST({source.name} AS {TYPES[source.kind]})"
     if source.kind == "float":  # -0.0 needs nothing: it equals 0.0 here in every comparison, join and group
         text = f"CASE WHEN isnan({text}) THEN NULL ELSE {text} END"
@@ -73,60 +59,60 @@ def filtered(predicate: Predicate, source: str, columns: str, parameters: Parame
     return [("filtered", f"SELECT {columns} FROM {source} WHERE {condition.text}")]
 
 
-def relation_text(node: CoreRelation, stored: Names, parameters: Parameters, given: Given = NOTHING) -> str:
+def relation_text(node: physical.CoreRelation, stored: Names, parameters: Parameters, given: Given = NOTHING) -> str:
     """A query whose columns are x0, x1, ..."""
     if node in given:
         return f"SELECT {_all(node)} FROM {given[node]}"
 
-    def text(below: CoreRelation) -> str:
+    def text(below: physical.CoreRelation) -> str:
         return relation_text(below, stored, parameters, given)
 
     match node:
-        case Stored(table, sources, unit):
+        case physical.Stored(table, sources, unit):
             inner = _stored(table, sources, stored, parameters)
             return inner if unit is None else f"SELECT * FROM ({inner}) WHERE x{unit} IS NOT NULL"
-        case Only(source, predicate):
+        case physical.Only(source, predicate):
             steps = [("below", text(source))]
             steps += filtered(predicate, "below", _all(node), parameters)
             return f"{_with(steps)} SELECT {_all(node)} FROM filtered"
-        case Columns(source, parts):
+        case physical.Columns(source, parts):
             levels = Levels(parameters)
             found = [rows.operand(part, levels) for part in parts]
             last, more = levels.expressions("below", "p", found)
             steps = [("below", text(source)), *more]
             made = ", ".join(f"{term.text} AS x{index}" for index, term in enumerate(found))
             return f"{_with(steps)} SELECT {made} FROM {last}"
-        case Groups(source, keys, folds):
+        case physical.Groups(source, keys, folds):
             key = ", ".join(f"x{index}" for index in range(keys))
             raw = "".join(f", {_raw(fold, parameters)}".format(n=n) for n, fold in enumerate(folds))
             ends = "".join(f", {_made(fold, parameters).format(n=n)} AS x{keys + n}" for n, fold in enumerate(folds))
             inner = text(source)
             return f"SELECT {key}{ends} FROM (SELECT {key}{raw} FROM ({inner}) GROUP BY {key})"
-        case Match(source, other, on, other_on, keep):
-            size = len(columns_of(source))
+        case physical.Match(source, other, on, other_on, keep):
+            size = len(physical.columns_of(source))
             left, right = (text(one) for one in (source, other))
-            theirs = ", ".join(f"right_.x{n} AS x{size + n}" for n in range(len(columns_of(other))))
+            theirs = ", ".join(f"right_.x{n} AS x{size + n}" for n in range(len(physical.columns_of(other))))
             equal = " AND ".join(f"left_.x{a} = right_.x{b}" for a, b in zip(on, other_on, strict=True))
             how = "LEFT JOIN" if keep else "JOIN"
             return f"SELECT left_.*, {theirs} FROM ({left}) AS left_ {how} ({right}) AS right_ ON {equal}"
-        case Both(source, other):
+        case physical.Both(source, other):
             sides = (text(one) for one in (source, other))
             return " UNION ALL ".join(f"SELECT {_all(node)} FROM ({side})" for side in sides)
-        case Ranked(source, keys, order):
+        case physical.Ranked(source, keys, order):
             key = ", ".join(f"x{index}" for index in keys)
             along = ", ".join(
                 f"x{one.column} {'DESC' if one.descending else 'ASC'} NULLS {'FIRST' if one.missing_first else 'LAST'}"
                 for one in order)
-            number = f"row_number() OVER (PARTITION BY {key} ORDER BY {along}) AS x{len(columns_of(source))}"
+            number = f"row_number() OVER (PARTITION BY {key} ORDER BY {along}) AS x{len(physical.columns_of(source))}"
             return f"SELECT *, {number} FROM ({text(source)})"
-        case Flag(source, unit, among, among_unit):
+        case physical.Flag(source, unit, among, among_unit):
             left, right = (text(one) for one in (source, among))
             cohort = f"SELECT DISTINCT x{among_unit} AS w FROM ({right})"
-            mark = f"CASE WHEN w IS NULL THEN 0::BIGINT ELSE 1::BIGINT END AS x{len(columns_of(source))}"
+            mark = f"CASE WHEN w IS NULL THEN 0::BIGINT ELSE 1::BIGINT END AS x{len(physical.columns_of(source))}"
             return f"SELECT left_.*, {mark} FROM ({left}) AS left_ LEFT JOIN ({cohort}) ON x{unit} = w"
-        case Found(source, on, other, unknown):
+        case physical.Found(source, on, other, unknown):
             left, right = (text(one) for one in (source, other))
-            size = len(columns_of(source))
+            size = len(physical.columns_of(source))
             if unknown:  # the engine's own IN has SQL's rule for missing values
                 return f"SELECT *, CAST(x{on[0]} IN (SELECT x0 FROM ({right})) AS BIGINT) AS x{size} FROM ({left})"
             listed = f"SELECT DISTINCT {', '.join(f'x{n} AS w{n}' for n in range(len(on)))} FROM ({right})"
@@ -135,7 +121,7 @@ def relation_text(node: CoreRelation, stored: Names, parameters: Parameters, giv
             return f"SELECT left_.*, {mark} FROM ({left}) AS left_ LEFT JOIN ({listed}) ON {equal}"
 
 
-def _raw(fold: Folded, parameters: Parameters) -> str:
+def _raw(fold: physical.Folded, parameters: Parameters) -> str:
     """The sums of a group that a fold is made of, {n} its number: s an exact sum, c a count, m a value."""
     x, y = f"x{fold.column}", f"x{fold.by}"
     match fold.function:
@@ -161,7 +147,7 @@ def _raw(fold: Folded, parameters: Parameters) -> str:
     return f"first({x} ORDER BY {order}) FILTER (WHERE {x} IS NOT NULL AND {y} IS NOT NULL) AS m{{n}}"
 
 
-def _made(fold: Folded, parameters: Parameters) -> str:
+def _made(fold: physical.Folded, parameters: Parameters) -> str:
     """A fold from these."""
     match fold.function:
         case "rows" | "present" | "distinct":
@@ -226,8 +212,8 @@ def _clamp(x: str, low: str, high: str) -> str:
 _EXACT: Final = f"CAST('{2**53}' AS HUGEINT)"
 
 
-def _all(node: CoreRelation) -> str:
-    return ", ".join(f"x{index}" for index in range(len(columns_of(node))))
+def _all(node: physical.CoreRelation) -> str:
+    return ", ".join(f"x{index}" for index in range(len(physical.columns_of(node))))
 
 
 def _with(steps: Sequence[tuple[str, str]]) -> str:

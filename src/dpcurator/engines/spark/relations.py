@@ -18,22 +18,8 @@ from dpcurator.engines.spark import rows
 from dpcurator.engines.spark.constants import INFINITY, WIDE, Constants, clamp, divided, integer
 from dpcurator.language.rows import Predicate
 from dpcurator.numbers.rational import INT64
+from dpcurator.plan import core_relations as physical
 from dpcurator.plan.core import Scan
-from dpcurator.plan.core_relations import (
-    Both,
-    Columns,
-    CoreRelation,
-    Flag,
-    Folded,
-    Found,
-    Groups,
-    Match,
-    Only,
-    Ranked,
-    Source,
-    Stored,
-    columns_of,
-)
 
 Names = Callable[[str], str]  # what to read a stored table from
 ALL: Final = Constants()
@@ -46,12 +32,12 @@ def scan_text(scan: Scan, stored: Names) -> str:
     return f"SELECT {', '.join(columns) or '0 AS nothing'} FROM ({relation_text(scan.table, stored)})"
 
 
-def _stored(table: str, sources: Sequence[Source], stored: Names) -> str:
+def _stored(table: str, sources: Sequence[physical.Source], stored: Names) -> str:
     columns = [f"{_canonical(source)} AS x{index}" for index, source in enumerate(sources)]
     return f"SELECT {', '.join(columns) or '0 AS nothing'} FROM {stored(table)}"
 
 
-def _canonical(source: Source) -> str:
+def _canonical(source: physical.Source) -> str:
     text = source.name
     if source.kind == "float":
         text = f"CASE WHEN isnan({text}) THEN NULL ELSE {text} + 0D END"  # -0.0 + 0.0 is 0.0
@@ -72,51 +58,51 @@ def filtered(predicate: Predicate, source: str, columns: str) -> list[tuple[str,
     return [("filtered", f"SELECT {columns} FROM {source} WHERE {condition.text}")]
 
 
-def relation_text(node: CoreRelation, stored: Names) -> str:
+def relation_text(node: physical.CoreRelation, stored: Names) -> str:
     """A query whose columns are x0, x1, ..."""
 
-    def text(below: CoreRelation) -> str:
+    def text(below: physical.CoreRelation) -> str:
         return relation_text(below, stored)
 
     match node:
-        case Stored(table, sources, unit):
+        case physical.Stored(table, sources, unit):
             inner = _stored(table, sources, stored)
             return inner if unit is None else f"SELECT * FROM ({inner}) WHERE x{unit} IS NOT NULL"
-        case Only(source, predicate):
+        case physical.Only(source, predicate):
             steps = [("below", text(source)), *filtered(predicate, "below", _all(node))]
             return f"{_with(steps)} SELECT {_all(node)} FROM filtered"
-        case Columns(source, parts):
+        case physical.Columns(source, parts):
             levels = Levels(ALL)
             found = [rows.operand(part, levels) for part in parts]
             last, more = levels.expressions("below", "p", found)
             made = ", ".join(f"{term.text} AS x{index}" for index, term in enumerate(found))
             return f"{_with([('below', text(source)), *more])} SELECT {made} FROM {last}"
-        case Groups(source, keys, folds):
+        case physical.Groups(source, keys, folds):
             key = ", ".join(f"x{index}" for index in range(keys))
-            kinds = [one.kind for one in columns_of(source)]
+            kinds = [one.kind for one in physical.columns_of(source)]
             raw = "".join(f", {_raw(fold, kinds)}".format(n=n) for n, fold in enumerate(folds))
             ends = "".join(f", {_made(fold).format(n=n)} AS x{keys + n}" for n, fold in enumerate(folds))
             return f"SELECT {key}{ends} FROM (SELECT {key}{raw} FROM ({text(source)}) GROUP BY {key})"
-        case Match(source, other, on, other_on, keep):
-            size = len(columns_of(source))
-            theirs = "".join(f", right_.x{n} AS x{size + n}" for n in range(len(columns_of(other))))
+        case physical.Match(source, other, on, other_on, keep):
+            size = len(physical.columns_of(source))
+            theirs = "".join(f", right_.x{n} AS x{size + n}" for n in range(len(physical.columns_of(other))))
             equal = " AND ".join(f"left_.x{a} = right_.x{b}" for a, b in zip(on, other_on, strict=True))
             how = "LEFT JOIN" if keep else "JOIN"
             return f"SELECT left_.*{theirs} FROM ({text(source)}) AS left_ {how} ({text(other)}) AS right_ ON {equal}"
-        case Both(source, other):
+        case physical.Both(source, other):
             return " UNION ALL ".join(f"SELECT {_all(node)} FROM ({text(side)})" for side in (source, other))
-        case Ranked(source, keys_, order):
+        case physical.Ranked(source, keys_, order):
             along = ", ".join(
                 f"x{one.column} {'DESC' if one.descending else 'ASC'} NULLS {'FIRST' if one.missing_first else 'LAST'}"
                 for one in order)
             key = ", ".join(f"x{index}" for index in keys_)
             number = f"CAST(row_number() OVER (PARTITION BY {key} ORDER BY {along}) AS BIGINT)"
-            return f"SELECT *, {number} AS x{len(columns_of(source))} FROM ({text(source)})"
-        case Flag(source, unit, among, among_unit):
+            return f"SELECT *, {number} AS x{len(physical.columns_of(source))} FROM ({text(source)})"
+        case physical.Flag(source, unit, among, among_unit):
             cohort = f"SELECT DISTINCT x{among_unit} AS w FROM ({text(among)})"
-            mark = f"CASE WHEN w IS NULL THEN 0L ELSE 1L END AS x{len(columns_of(source))}"
+            mark = f"CASE WHEN w IS NULL THEN 0L ELSE 1L END AS x{len(physical.columns_of(source))}"
             return f"SELECT left_.*, {mark} FROM ({text(source)}) AS left_ LEFT JOIN ({cohort}) ON x{unit} = w"
-        case Found(source, on, other, unknown):
+        case physical.Found(source, on, other, unknown):
             left, right = text(source), text(other)
             listed = f"SELECT DISTINCT {', '.join(f'x{n} AS w{n}' for n in range(len(on)))} FROM ({right})"
             equal = " AND ".join(f"left_.x{index} = w{n}" for n, index in enumerate(on))
@@ -125,10 +111,10 @@ def relation_text(node: CoreRelation, stored: Names) -> str:
             if unknown:
                 join += f" CROSS JOIN (SELECT count(*) AS every_, count(x0) AS present_ FROM ({right}))"
                 mark += f" WHEN every_ > 0 AND (present_ < every_ OR left_.x{on[0]} IS NULL) THEN NULL"
-            return f"SELECT left_.*, CASE {mark} ELSE 0L END AS x{len(columns_of(source))} {join}"
+            return f"SELECT left_.*, CASE {mark} ELSE 0L END AS x{len(physical.columns_of(source))} {join}"
 
 
-def _raw(fold: Folded, kinds: Sequence[Kind]) -> str:
+def _raw(fold: physical.Folded, kinds: Sequence[Kind]) -> str:
     """The sums of a group that a fold is made of, {n} its number: s an exact sum, c a count, m a value."""
     x, y = f"x{fold.column}", f"x{fold.by}"
     match fold.function:
@@ -165,7 +151,7 @@ def _reversed(x: str, kind: Kind) -> str:
     return f"concat(translate(hex({x}), '0123456789ABCDEF', 'FEDCBA9876543210'), '~')"
 
 
-def _made(fold: Folded) -> str:
+def _made(fold: physical.Folded) -> str:
     """A fold from these."""
     match fold.function:
         case "rows" | "present" | "distinct":
@@ -196,8 +182,8 @@ def _quotient(whole: str, count: str) -> str:
     return f"CASE WHEN abs({whole}) <= {limit} THEN {small} WHEN {whole} < 0 THEN -({rounded}) ELSE {rounded} END"
 
 
-def _all(node: CoreRelation) -> str:
-    return ", ".join(f"x{index}" for index in range(len(columns_of(node))))
+def _all(node: physical.CoreRelation) -> str:
+    return ", ".join(f"x{index}" for index in range(len(physical.columns_of(node))))
 
 
 def _with(steps: Sequence[tuple[str, str]]) -> str:
