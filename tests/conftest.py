@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 # Also where the environment says to write no bytecode: every worker and every process of a test would compile the
@@ -49,6 +50,8 @@ from power import (  # noqa: E402  (found through the line above)
 from dpcurator.engines.duckdb.engine import DuckDB  # noqa: E402
 
 DuckDB.from_tables = classmethod(from_tables)  # type: ignore[assignment]
+
+LONG_ENOUGH = 0.05  # seconds of setting up that --durations should show
 
 # A busy machine must not fail a test: no deadline on an example, and slowness is no health check's matter here.
 settings.register_profile(
@@ -89,6 +92,18 @@ def pytest_collection() -> Iterator[None]:
         gc.freeze()
         gc.set_threshold(50_000, 20, 20)
         gc.enable()
+
+
+@pytest.hookimpl
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Of a test that passes a worker sends one report instead of five messages: with thousands of tests of a
+    millisecond, what pytest says of them would be a fifteenth of the run."""
+    if not hasattr(item.config, "workerinput"):
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed or report.duration > LONG_ENOUGH:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 @pytest.fixture
