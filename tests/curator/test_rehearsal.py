@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +15,7 @@ from shell import run
 
 import dpcurator as dp
 from dpcurator.catalog.load import load
-from dpcurator.catalog.model import Catalog, Column, Table
+from dpcurator.catalog.model import Column, Table
 from dpcurator.curator import rehearsal
 from dpcurator.curator.opening import refresh_all, rehearsing
 from dpcurator.engines import stored_engine
@@ -254,12 +253,10 @@ def test_unknown_keys_are_words_that_nobody_takes_for_data():
     assert all(city is None or city.startswith("made-up ") for city, _ in answer.rows)
 
 
-def test_it_answers_within_seconds_however_much_is_declared():
+def test_no_more_rows_are_made_up_however_much_is_declared():
     visits = replace(VISITS, expected_units=10**9, max_rows=10**6, max_groups=10**6)
-    asked = curator(Catalog(**{**{f: getattr(CATALOG, f) for f in CATALOG.__dataclass_fields__}, "tables": (visits,)}))
-    began = time.process_time()
-    asked.rehearse(QUESTIONS[1])
-    assert time.process_time() - began < 20  # one or two; the machine may be busy
+    made = rehearsal.made_up(replace(CATALOG, tables=(visits,)), visits)
+    assert {len(values) for values in made.values()} == {rehearsal.MOST_ROWS}
 
 
 def test_it_says_when_there_are_fewer_units_than_declared():

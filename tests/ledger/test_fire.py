@@ -16,13 +16,15 @@ from pathlib import Path
 
 import pytest
 from postgres_server import pooled
+from power import Run
 
 from dpcurator.errors import Misconfigured, OverBudget
 from dpcurator.ledger import Ledger, MemoryStore, Opening, PostgresStore, SqliteStore
 
 WORKER = Path(__file__).with_name("worker.py")
-CROWD = {"threads": (32, 0), "forks": (1, 4), **{f"process {n}": (1, 0) for n in range(8)}}  # name: threads, forks
-HEADS = 32 + 1 + 4 + 8
+PROCESSES = 8 if Run.whole else 2
+CROWD = {"threads": (32, 0), "forks": (1, 4), **{f"process {n}": (1, 0) for n in range(PROCESSES)}}  # threads, forks
+HEADS = 32 + 1 + 4 + PROCESSES
 
 
 class Participant:
@@ -69,7 +71,7 @@ def meet(crowd: dict[str, Participant], *, currency: str = "epsilon", **task: ob
 
 
 @pytest.mark.parametrize("round_", range(50))
-def test_a_budget_for_two_admits_two_of_45(round_, crowd, tmp_path, opening, ask):
+def test_a_budget_for_two_admits_two_of_all(round_, crowd, tmp_path, opening, ask):
     path = tmp_path / "ledger.db"
     ledger = Ledger.open(SqliteStore(path), opening(1))
     if round_ % 2:
@@ -83,7 +85,7 @@ def test_a_budget_for_two_admits_two_of_45(round_, crowd, tmp_path, opening, ask
 
 
 @pytest.mark.parametrize("round_", [0, 1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 50))])
-def test_on_a_server_a_budget_for_two_admits_two_of_45(round_, crowd, postgres_store, opening):
+def test_on_a_server_a_budget_for_two_admits_two_of_all(round_, crowd, postgres_store, opening):
     ledger = Ledger.open(postgres_store, opening(1))
     if round_ % 2:
         ledger.close_after_fault()
@@ -96,7 +98,7 @@ def test_on_a_server_a_budget_for_two_admits_two_of_45(round_, crowd, postgres_s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("round_", range(10))
-def test_through_a_pool_a_budget_for_two_admits_two_of_45(round_, crowd, schema, ledger_server, opening):
+def test_through_a_pool_a_budget_for_two_admits_two_of_all(round_, crowd, schema, ledger_server, opening):
     with pooled(ledger_server) as pool:
         there = f"env:LEDGER_DSN {schema} {pool.dsn()}"
         assert meet(crowd, path=there, price="1/2", total="1", round=f"pool {round_}") == (2, HEADS - 2)

@@ -82,7 +82,7 @@ def pairs(seeds: range) -> int:
 
 
 def test_united_relations_have_the_rows_of_each():
-    assert pairs(range(12)) > 20
+    assert pairs(range(6)) > 10
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ def batches(seeds: range) -> None:
 
 
 def test_batches_over_relations_have_the_integers_of_each_question():
-    batches(range(200, 204))
+    batches(range(200, 202))
 
 
 @pytest.mark.slow
