@@ -18,11 +18,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dpcurator.auditing.copies import printed
 from dpcurator.errors import Refusal
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 ABSENT, NAN, INFINITY, MINUS_INFINITY = -1, -2, -3, -4
@@ -85,13 +86,9 @@ class Drawn:
         return int(self.values.shape[1])
 
     def part(self, i: int) -> NDArray[np.float64]:
-        import numpy as np
-
         return self.values[:, i] if i < self.parts else np.full(self.n, np.nan)
 
     def mark(self, i: int) -> NDArray[np.int32]:
-        import numpy as np
-
         if i >= self.parts:
             return np.full(self.n, ABSENT, dtype=np.int32)
         return np.zeros(self.n, dtype=np.int32) if self.marks is None else self.marks[:, i]
@@ -103,8 +100,6 @@ class Drawn:
 
 def encode(outcomes: Any, labels: Labels, size: int) -> Drawn:
     """`size` outcomes: an array whose first axis they are, or a sequence of them."""
-    import numpy as np
-
     if hasattr(outcomes, "to_numpy"):  # a data frame or series
         outcomes = outcomes.to_numpy()
     if isinstance(outcomes, np.ma.MaskedArray):
@@ -132,8 +127,6 @@ def encode(outcomes: Any, labels: Labels, size: int) -> Drawn:
 
 def _quick(outcomes: list[Any]) -> Any:
     """A list of floats, of ints, or of tuples of one length of floats alone, as an array; anything else as it is."""
-    import numpy as np
-
     kinds = set(map(type, outcomes))
     if kinds <= {float, np.float64} or kinds in ({bool}, {np.bool_}):
         return np.array(outcomes)
@@ -149,8 +142,6 @@ def _quick(outcomes: list[Any]) -> Any:
 
 
 def _numbers(values: Any, labels: Labels, single: bool) -> Drawn:
-    import numpy as np
-
     made = np.array(values, dtype=np.float64, order="C")  # a copy: a function may fill the same array again
     if np.isfinite(made).all():
         return Drawn(made, None, None, labels, single)
@@ -169,8 +160,6 @@ def _numbers(values: Any, labels: Labels, single: bool) -> Drawn:
 
 
 def _parts(outcomes: Sequence[Any], labels: Labels) -> Drawn:
-    import numpy as np
-
     flat: list[list[Any]] = []
     single = True
     for outcome in outcomes:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dpcurator.auditing.outcomes import ABSENT, Drawn
 
 if TYPE_CHECKING:
@@ -28,8 +30,6 @@ def blocks(drawn: Drawn, parts: int, *, steps: bool = False) -> Iterator[Block]:
 
     There are fewer parts than asked for where the draws have fewer.
     """
-    import numpy as np
-
     for at in range(0, drawn.n, _ROWS):
         rows = slice(at, min(at + _ROWS, drawn.n))
         values = np.ascontiguousarray(drawn.values[rows, :parts].T)
@@ -43,8 +43,6 @@ def blocks(drawn: Drawn, parts: int, *, steps: bool = False) -> Iterator[Block]:
 
 def binned(values: NDArray[Any], edges: NDArray[Any]) -> NDArray[Any]:
     """The bin (a, b] of each number."""
-    import numpy as np
-
     if len(edges) > _FEW:
         return np.searchsorted(edges, values, side="left")
     found = np.zeros(len(values), dtype=np.int8)
@@ -55,8 +53,6 @@ def binned(values: NDArray[Any], edges: NDArray[Any]) -> NDArray[Any]:
 
 def by_bin(values: NDArray[Any], marks: NDArray[Any] | None, edges: NDArray[Any], table: NDArray[Any]) -> Any:
     """What the table says of each: first of marks, then of bins."""
-    import numpy as np
-
     bins = table[_MARKS:]
     if len(edges) == 0:
         told = np.full(len(values), bins[0])
@@ -69,16 +65,12 @@ def by_bin(values: NDArray[Any], marks: NDArray[Any] | None, edges: NDArray[Any]
 
 def of_marks(marks: NDArray[Any]) -> NDArray[Any]:
     """The place of a mark in a table."""
-    import numpy as np
-
     made: NDArray[Any] = np.minimum(marks + _LEAST, _MARKS - 1)
     return made
 
 
 def codes(values: NDArray[Any], marks: NDArray[Any] | None, edges: NDArray[Any]) -> NDArray[Any]:
     """Places in a table: of a mark, or of a bin."""
-    import numpy as np
-
     made = binned(values, edges).astype(np.int64) + _MARKS
     return made if marks is None else np.where(marks == 0, made, of_marks(marks))
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dpcurator.auditing.draws.batches import blocks, by_bin, codes, of_marks, size
 from dpcurator.auditing.draws.features import Keyed, Ordered, kinds, say_whole
 from dpcurator.auditing.outcomes import ABSENT, Drawn
@@ -42,8 +44,6 @@ def learned(one: Drawn, other: Drawn) -> Iterator[Ordered | Keyed]:
 
 def _steps(drawn: Drawn) -> Drawn:
     """The first part, and each part less the one before: what running sums are made of. Of those fitted to alone."""
-    import numpy as np
-
     values = np.diff(drawn.values[:_FITTED], axis=1, prepend=0.0)
     return Drawn(values, None, None, drawn.labels, drawn.single)
 
@@ -51,8 +51,6 @@ def _steps(drawn: Drawn) -> Drawn:
 def _clipped(one: Drawn, other: Drawn, *, steps: bool = False) -> Iterator[Ordered]:
     """The sum of all parts, each clipped to what lies between the two medians: for independent Laplace noise of one
     scale and parts that all move alike, a multiple of the logarithm of the likelihood ratio."""
-    import numpy as np
-
     seen = [drawn.values if not steps else _steps(drawn).values for drawn in (one, other)]
     middles = sorted(float(np.nanmedian(values)) for values in seen if not np.isnan(values).all())
     if len(middles) == 2 and middles[0] < middles[1]:
@@ -71,8 +69,6 @@ def _clipped(one: Drawn, other: Drawn, *, steps: bool = False) -> Iterator[Order
 
 def _even(score: NDArray[Any], unit: float = 1.0) -> NDArray[Any]:
     """Sums that differ by rounding alone are one: else a threshold would cut through outcomes that are as likely."""
-    import numpy as np
-
     grain = 2.0 ** (np.floor(np.log2(unit)) - 26)
     made: NDArray[Any] = np.rint(score / grain) * grain
     return made
@@ -80,8 +76,6 @@ def _even(score: NDArray[Any], unit: float = 1.0) -> NDArray[Any]:
 
 def edges_of(one: NDArray[Any], other: NDArray[Any], bins: int) -> NDArray[Any]:
     """Where to cut a number into bins that hold about equally many of both samples."""
-    import numpy as np
-
     both = np.concatenate([one[:_FITTED], other[:_FITTED]])
     both = both[~np.isnan(both)]
     if not both.size:
@@ -90,8 +84,6 @@ def edges_of(one: NDArray[Any], other: NDArray[Any], bins: int) -> NDArray[Any]:
 
 
 def _additive(one: Drawn, other: Drawn, parts: int, *, steps: bool = False) -> Ordered:
-    import numpy as np
-
     first, second = (_steps(drawn) if steps else drawn for drawn in (one, other))
     cuts = [edges_of(first.part(i), second.part(i), 24) for i in range(parts)]
     tables = [
@@ -116,8 +108,6 @@ def _additive(one: Drawn, other: Drawn, parts: int, *, steps: bool = False) -> O
 
 def _tallies(drawn: Drawn, cuts: list[NDArray[Any]], steps: bool) -> list[NDArray[Any]]:
     """How often each bin and mark was seen in each part, and a half."""
-    import numpy as np
-
     found = [np.full(size(edges), 0.5) for edges in cuts]
     for rows, values, marks in blocks(drawn, len(cuts), steps=steps):
         for i, edges in enumerate(cuts):
@@ -131,8 +121,6 @@ def _tallies(drawn: Drawn, cuts: list[NDArray[Any]], steps: bool) -> list[NDArra
 
 def _cells(one: Drawn, other: Drawn, parts: int) -> Iterator[Keyed]:
     """Coarse bins of all parts together."""
-    import numpy as np
-
     used = min(parts, 10)
     bins = max(2, min(12, int(_CELLS ** (1 / used))))
     cuts = [edges_of(one.part(i), other.part(i), bins) for i in range(used)]
@@ -155,8 +143,6 @@ def _cells(one: Drawn, other: Drawn, parts: int) -> Iterator[Keyed]:
 def _kind_and_size(one: Drawn, other: Drawn) -> Iterator[Keyed]:
     """Where labels stand and which part is greatest, together with how great it is: where a number comes with a sign of
     when it was given, neither of the two says what both do."""
-    import numpy as np
-
     def greatest(drawn: Drawn) -> NDArray[Any]:
         made: NDArray[Any] = np.nanmax(drawn.values, axis=1, initial=-np.inf)
         return made
@@ -173,8 +159,6 @@ def _kind_and_size(one: Drawn, other: Drawn) -> Iterator[Keyed]:
 
 
 def _linear(one: Drawn, other: Drawn, parts: int) -> Ordered | None:
-    import numpy as np
-
     columns: list[tuple[str, int, float, float]] = []  # clip of part i between two numbers; or label there
     for i in range(parts):
         first, second = one.part(i)[:_FITTED], other.part(i)[:_FITTED]
@@ -237,8 +221,6 @@ def _first(drawn: Drawn, most: int) -> Drawn:
 def _logistic(x: NDArray[Any], y: NDArray[Any], steps: int = 8) -> NDArray[Any]:
     """Newton's steps with a little ridge, x of shape (columns, draws). The curvature is of a part of the draws, and
     is found anew after a step that was not small."""
-    import numpy as np
-
     weights = np.zeros(len(x))
     some, every = np.ascontiguousarray(x[:, ::_SPARED]), np.eye(len(x))
     curve, moved = every, 1.0

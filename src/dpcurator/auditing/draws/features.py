@@ -16,6 +16,8 @@ from functools import partial
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dpcurator.auditing.outcomes import ABSENT, Drawn
 
 if TYPE_CHECKING:
@@ -76,8 +78,6 @@ def features(one: Drawn, other: Drawn, *, bits: bool = True) -> Iterator[Ordered
 
 def _together(numeric: list[int], parts: int) -> Iterator[Ordered | Keyed]:
     """Of several parts at once."""
-    import numpy as np
-
     if numeric:
         yield Ordered("the sum of its parts", lambda drawn: np.nansum(drawn.values, axis=1))
         yield Ordered("its greatest part", lambda drawn: _best(drawn, np.fmax))
@@ -95,8 +95,6 @@ def _together(numeric: list[int], parts: int) -> Iterator[Ordered | Keyed]:
 
 def _marks(one: Drawn, other: Drawn) -> Iterator[Keyed | Ordered]:
     """Where, and how often, each thing that is no number stands."""
-    import numpy as np
-
     seen: list[int] = []
     for drawn in (one, other):
         if drawn.marks is not None:
@@ -138,22 +136,16 @@ def _say_low_bits(i: int, drawn: Drawn, row: int) -> str:
 
 
 def _how_many(mark: int, drawn: Drawn) -> NDArray[Any]:
-    import numpy as np
-
     made: NDArray[Any] = np.sum(_mark_columns(drawn) == mark, axis=1).astype(np.float64)
     return made
 
 
 def _first_place(mark: int, drawn: Drawn) -> NDArray[Any]:
-    import numpy as np
-
     hit = _mark_columns(drawn) == mark
     return np.where(hit.any(axis=1), hit.argmax(axis=1), -1)
 
 
 def _last_place(mark: int, drawn: Drawn) -> NDArray[Any]:
-    import numpy as np
-
     hit = _mark_columns(drawn)[:, ::-1] == mark
     return np.where(hit.any(axis=1), drawn.parts - 1 - hit.argmax(axis=1), -1)
 
@@ -170,8 +162,6 @@ def whole(drawn: Drawn) -> NDArray[Any]:
 
 def kinds(drawn: Drawn) -> NDArray[Any]:
     """The marks and the length."""
-    import numpy as np
-
     if drawn.marks is None:  # numbers alone, as many in each draw: one key for all
         none = np.zeros(1, dtype=np.int64)
         return np.full(drawn.n, _mixed(drawn, [none] * drawn.parts, none + drawn.parts)[0])
@@ -201,14 +191,10 @@ def _length(drawn: Drawn, row: int) -> int:
 
 
 def _lengths(drawn: Drawn) -> NDArray[Any]:
-    import numpy as np
-
     return np.full(drawn.n, drawn.parts, dtype=np.int64) if drawn.lengths is None else drawn.lengths
 
 
 def _mark_columns(drawn: Drawn) -> NDArray[Any]:
-    import numpy as np
-
     return np.zeros(drawn.values.shape, dtype=np.int32) if drawn.marks is None else drawn.marks
 
 
@@ -217,8 +203,6 @@ def _mixed(drawn: Drawn, columns: list[Any], first: NDArray[Any]) -> NDArray[Any
 
     Parts that an outcome lacks count for nothing, so its key is the same whatever else is in the lot.
     """
-    import numpy as np
-
     key = first.astype(np.int64).view(np.uint64).copy()
     for i, column in enumerate(columns):
         mixed = key ^ column.astype(np.int64).view(np.uint64)
@@ -229,15 +213,11 @@ def _mixed(drawn: Drawn, columns: list[Any], first: NDArray[Any]) -> NDArray[Any
 
 
 def _bits(values: NDArray[Any]) -> NDArray[Any]:
-    import numpy as np
-
     return np.ascontiguousarray(values).view(np.int64)
 
 
 def grain_and_binade(values: NDArray[Any]) -> NDArray[Any]:
     """(floor(log2 |x|), the exponent of x's last bit that is set), as one key."""
-    import numpy as np
-
     bits = _bits(values)
     exponent = (bits >> 52) & 2047
     mantissa = (bits & ((1 << 52) - 1)) | np.where(exponent > 0, 1 << 52, 0)
@@ -249,16 +229,12 @@ def grain_and_binade(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def say_grain(value: float, where: str) -> str:
-    import numpy as np
-
     key = int(grain_and_binade(np.array([value]))[0])
     binade, grain = key // 8192 - 2048, key % 8192 - 2048
     return f"|{where}| in [2^{binade}, 2^{binade + 1}), an odd multiple of 2^{grain}"
 
 
 def _last(drawn: Drawn) -> NDArray[Any]:
-    import numpy as np
-
     column = np.clip(_lengths(drawn), 1, drawn.parts) - 1
     made: NDArray[Any] = drawn.values[np.arange(drawn.n), column]
     return made
@@ -270,34 +246,24 @@ def _best(drawn: Drawn, better: Any) -> NDArray[Any]:
 
 
 def _filled(drawn: Drawn, fill: float) -> NDArray[Any]:
-    import numpy as np
-
     return drawn.values if drawn.marks is None else np.where(np.isnan(drawn.values), fill, drawn.values)
 
 
 def _argmax(drawn: Drawn) -> NDArray[Any]:
-    import numpy as np
-
     made: NDArray[Any] = np.argmax(_filled(drawn, -np.inf), axis=1)
     return made
 
 
 def _argmin(drawn: Drawn) -> NDArray[Any]:
-    import numpy as np
-
     made: NDArray[Any] = np.argmin(_filled(drawn, np.inf), axis=1)
     return made
 
 
 def _sorted(i: int, drawn: Drawn) -> NDArray[Any]:
-    import numpy as np
-
     return np.partition(drawn.values, i, axis=1)[:, i] if i < drawn.parts else np.full(drawn.n, np.nan)
 
 
 def _signs(drawn: Drawn) -> NDArray[Any]:
-    import numpy as np
-
     values = drawn.values[:, :20]
     signs = np.where(np.isnan(values), 0, np.sign(np.nan_to_num(values)).astype(np.int64) + 2)  # 0: no number
     made: NDArray[Any] = signs @ 4 ** np.arange(signs.shape[1], dtype=np.int64)
@@ -314,8 +280,6 @@ def _sign(value: float) -> int:
 
 def _equal(drawn: Drawn) -> NDArray[Any]:
     """For each pair of the first parts, whether they are equal."""
-    import numpy as np
-
     key = np.zeros(drawn.n, dtype=np.int64)
     for place, (i, j) in enumerate(combinations(range(11), 2)):
         if j < drawn.parts:
@@ -342,8 +306,6 @@ def _numbers(drawn: Drawn, i: int) -> bool:
 
 def _fine(drawn: Drawn, i: int) -> bool:
     """Does the part have fractions?"""
-    import numpy as np
-
     values = drawn.part(i)[:2000]
     values = values[np.isfinite(values)]
     return bool((values != np.floor(values)).any())

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dpcurator.auditing.claims import Claim
 from dpcurator.auditing.draws.bound import limits
 from dpcurator.auditing.draws.classifiers import learned
@@ -55,8 +57,6 @@ class Ranking:
 
     def scores(self, first: Any, second: Any, n: int, unlucky: float = _LUCK) -> tuple[Any, Any]:
         """Of counts of n draws: (what is expected, the same if both counts were lucky)."""
-        import numpy as np
-
         found = []
         for luck in (0.5, unlucky):
             one, two = np.maximum(first - luck * np.sqrt(first), 0.0), second + luck * np.sqrt(second) + luck / unlucky
@@ -66,8 +66,6 @@ class Ranking:
 
 def search(one: Drawn, other: Drawn, ranking: Ranking, *, most: int = 4, bits: bool = True) -> list[Event]:
     """The best events for these draws of the two inputs, of different features, best first."""
-    import numpy as np
-
     half = (one.n // 2, other.n // 2)
     fit, check = (_part(one, 0, half[0]), _part(other, 0, half[1])), (_part(one, half[0]), _part(other, half[1]))
     found: list[Event] = []
@@ -80,8 +78,6 @@ def search(one: Drawn, other: Drawn, ranking: Ranking, *, most: int = 4, bits: b
 
 def again(events: list[Event], counts: list[list[int]], n: int, ranking: Ranking) -> list[Event]:
     """Events with scores by other counts, of n draws of either input: (on the first, on the second)."""
-    import numpy as np
-
     made = []
     for event, (first, second) in zip(events, counts, strict=True):
         one, two = np.array([float(first)]), np.array([float(second)])
@@ -131,8 +127,6 @@ Made = tuple[Callable[[], str], Callable[[Drawn], Any], Any, str]
 
 def _ordered(feature: Ordered, draws: _Seen, ranking: Ranking) -> list[Event]:
     """Thresholds and bins of a number."""
-    import numpy as np
-
     fit, check = ([np.sort(values[~np.isnan(values)]) for values in part] for part in (draws.fit, draws.check))
     cuts = []
     for values in fit:
@@ -155,8 +149,6 @@ def _ordered(feature: Ordered, draws: _Seen, ranking: Ranking) -> list[Event]:
 
 
 def _thresholds(feature: Ordered, cut: Any, seen: list[Any], sizes: tuple[int, int], ranking: Ranking) -> list[Event]:
-    import numpy as np
-
     below = [np.searchsorted(values, cut, side="left") for values in seen]
     up_to = [np.searchsorted(values, cut, side="right") for values in seen]
     at_least = [len(values) - counts for values, counts in zip(seen, below, strict=True)]
@@ -173,8 +165,6 @@ def _thresholds(feature: Ordered, cut: Any, seen: list[Any], sizes: tuple[int, i
 
 
 def _threshold(feature: Ordered, sign: str, cut: float) -> Made:
-    import numpy as np
-
     compare = {">=": np.greater_equal, "<=": np.less_equal, ">": np.greater, "<": np.less}[sign]
 
     def holds(drawn: Drawn) -> NDArray[Any]:
@@ -187,16 +177,12 @@ def _threshold(feature: Ordered, sign: str, cut: float) -> Made:
 
 def _in_bins(values: NDArray[Any], edges: NDArray[Any], n: int) -> NDArray[Any]:
     """How many of n draws are in each bin (a, b], sorted values given; the last place is for those without a value."""
-    import numpy as np
-
     up_to = np.concatenate([[0], np.searchsorted(values, edges, side="right"), [len(values)]])
     return np.concatenate([np.diff(up_to), [n - len(values)]])
 
 
 def _union(feature: Ordered, edges: NDArray[Any], bins: NDArray[Any]) -> Made:
     """The event that the number is in one of these bins."""
-    import numpy as np
-
     inside = np.zeros(len(edges) + 2, dtype=bool)
     inside[bins] = True
 
@@ -226,8 +212,6 @@ def _intervals(name: str, edges: NDArray[Any], inside: NDArray[Any]) -> str:
 
 def _keys(feature: Keyed, draws: _Seen, ranking: Ranking) -> list[Event]:
     """Sets of keys; a key that was not seen when choosing is in none."""
-    import numpy as np
-
     counted = [np.unique(keys, return_counts=True) for keys in draws.fit]
     known = np.union1d(counted[0][0], counted[1][0])
     fit = [np.zeros(len(known), dtype=np.int64) for _ in counted]
@@ -244,8 +228,6 @@ def _by_ratio(
     fit: list[Any], seen: list[Any], sizes: tuple[int, int], ranking: Ranking, made: Callable[[Any], Made]
 ) -> list[Event]:
     """Places in the order of how much likelier they were on one side; the first so many of them are the event."""
-    import numpy as np
-
     order = np.argsort((fit[1] + 0.5) / (fit[0] + 0.5), kind="stable")  # likelier on the first input first
     ends = np.unique(np.concatenate([np.arange(min(_CUTS, len(order))),
                                      np.geomspace(1, len(order), _CUTS).astype(int) - 1]))
@@ -261,8 +243,6 @@ def _by_ratio(
 
 
 def _among(feature: Keyed, keys: NDArray[Any], draws: _Seen) -> Made:
-    import numpy as np
-
     wanted = np.sort(keys)
 
     def holds(drawn: Drawn) -> NDArray[Any]:
@@ -291,8 +271,6 @@ def _best_of(
     counts: list[Any], sizes: tuple[int, int], forward: bool, ranking: Ranking, made: Callable[[int], Made]
 ) -> list[Event]:
     """The best candidate, by either score, of arrays of counts on both sides."""
-    import numpy as np
-
     first, second = counts if forward else counts[::-1]
     n, m = sizes if forward else sizes[::-1]
     if not len(first) or not n or not m:

@@ -26,27 +26,17 @@ from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.numbers.rational import at_least_0, from_0_below_1
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
-from dpcurator.privacy.families.family import (
-    Family,
-    FloatTails,
-    Given,
-    Lattice,
-    MomentFunction,
-    Moments,
-    Named,
-    Pair,
-    as_given,
-)
+from dpcurator.privacy.families import family
 from dpcurator.privacy.families.grids import atoms_in_doubles
 from dpcurator.privacy.group import growth
 from dpcurator.privacy.narrow import enclosed
 
 
-def _parts(given: Given) -> tuple[Fraction, Fraction]:
+def _parts(given: family.Given) -> tuple[Fraction, Fraction]:
     return given["epsilon"], given.get("delta", Fraction(0))
 
 
-def _epsilon(given: Given) -> Fraction:
+def _epsilon(given: family.Given) -> Fraction:
     return given["epsilon"]
 
 
@@ -55,7 +45,7 @@ def _likelier(epsilon: Fraction) -> Ball:
     return 1 / (1 + (-ball(epsilon)).exp())
 
 
-def _delta(given: Given, eps: Fraction) -> Enclosure:
+def _delta(given: family.Given, eps: Fraction) -> Enclosure:
     epsilon, delta = _parts(given)
     if eps >= epsilon:
         return Enclosure.exactly(delta)
@@ -66,14 +56,14 @@ def _delta(given: Given, eps: Fraction) -> Enclosure:
     return enclosed(gap, most=Fraction(1))
 
 
-def _kl(given: Given) -> Enclosure:
+def _kl(given: family.Given) -> Enclosure:
     epsilon, delta = _parts(given)
     if delta:
         raise Refusal("approximate has no finite mean known here.", cure="Read its delta at an epsilon.")
     return ZERO if epsilon == 0 else enclosed(lambda bits: ball(epsilon) * (ball(epsilon) / 2).tanh())
 
 
-def _renyi(given: Given, alpha: Fraction) -> Enclosure:
+def _renyi(given: family.Given, alpha: Fraction) -> Enclosure:
     epsilon, _ = _parts(given)
     if epsilon == 0:
         return ZERO
@@ -85,7 +75,7 @@ def _renyi(given: Given, alpha: Fraction) -> Enclosure:
     return enclosed(divergence)
 
 
-def _law(given: Given, most: int) -> Distribution:
+def _law(given: family.Given, most: int) -> Distribution:
     epsilon, delta = _parts(given)
 
     def place(x: Fraction) -> int:
@@ -108,15 +98,15 @@ def _law(given: Given, most: int) -> Distribution:
     return Distribution(place=place, survival=survival, average=average, atoms=atoms, infinite=delta)
 
 
-def _pair(given: Given) -> Pair:
+def _pair(given: family.Given) -> family.Pair:
     epsilon, delta = _parts(given)
     words = f"chances in the ratio e**{decimal_text(epsilon)}"
     if delta:
         words += f", except with probability {decimal_text(delta)}, when the truth is given away"
-    return Pair("a coin", "the other coin", words)
+    return family.Pair("a coin", "the other coin", words)
 
 
-def _group(given: Given, k: int) -> Named:
+def _group(given: family.Given, k: int) -> family.Named:
     epsilon, delta = _parts(given)
     if not delta:
         return "pure", {"epsilon": k * epsilon}
@@ -126,18 +116,18 @@ def _group(given: Given, k: int) -> Named:
     return "approximate", {"epsilon": k * epsilon, "delta": grown}
 
 
-def _simplest(given: Given) -> Named | None:
+def _simplest(given: family.Given) -> family.Named | None:
     epsilon, delta = _parts(given)
     if delta:
         return "approximate", given
     return ("pure", {"epsilon": epsilon}) if epsilon else None
 
 
-def _apart(given: Given) -> tuple[Fraction, Named]:
+def _apart(given: family.Given) -> tuple[Fraction, family.Named]:
     return given["delta"], ("pure", {"epsilon": given["epsilon"]})
 
 
-def _tradeoff(given: Given, alpha: Fraction) -> Enclosure:
+def _tradeoff(given: family.Given, alpha: Fraction) -> Enclosure:
     epsilon, delta = _parts(given)
     room = 1 - delta - alpha
     if room <= 0:
@@ -153,12 +143,12 @@ def _tradeoff(given: Given, alpha: Fraction) -> Enclosure:
     return Enclosure(max(flat.lo, steep.lo), min(max(flat.hi, steep.hi), Fraction(1)))
 
 
-def _lattice(given: Given) -> Lattice:
+def _lattice(given: family.Given) -> family.Lattice:
     epsilon = given["epsilon"]
-    return Lattice(epsilon, 2 * epsilon or None, 2 * epsilon or None)
+    return family.Lattice(epsilon, 2 * epsilon or None, 2 * epsilon or None)
 
 
-def _float_tails(given: Given) -> FloatTails:
+def _float_tails(given: family.Given) -> family.FloatTails:
     import numpy as np
 
     e, rest = float(given["epsilon"]), 1 - float(given.get("delta", 0))
@@ -166,7 +156,7 @@ def _float_tails(given: Given) -> FloatTails:
     return atoms_in_doubles(np.array([e, -e]), np.array([likelier, lie]), np.array([lie, likelier]), 1 - rest)
 
 
-def _moments(e: Any) -> Moments:
+def _moments(e: Any) -> family.Moments:
     import numpy as np
 
     def log(z: Any) -> Any:
@@ -177,15 +167,15 @@ def _moments(e: Any) -> Moments:
         once = e[:, 0] * end <= math.pi / 2 * (1 + 1e-9)
         return np.where(once, np.log1p(-np.minimum((flat * np.sin(e[:, 0] * t)) ** 2, 0.999)) / 2, 0.0)
 
-    return Moments(log, falls, e)
+    return family.Moments(log, falls, e)
 
 
-_MOMENTS = MomentFunction(lambda given: (float(given["epsilon"]),) if given["epsilon"] else None, _moments)
-PURE = Family(
+_MOMENTS = family.MomentFunction(lambda given: (float(given["epsilon"]),) if given["epsilon"] else None, _moments)
+PURE = family.Family(
     ranges={"epsilon": at_least_0},
     pair=_pair,
     group=_group,
-    spellings={"pure": as_given("epsilon"), "randomised_response": as_given("epsilon")},
+    spellings={"pure": family.as_given("epsilon"), "randomised_response": family.as_given("epsilon")},
     pure_epsilon=_epsilon,
     rho=lambda given: given["epsilon"] ** 2 / 2,
     renyi=_renyi,
@@ -212,7 +202,7 @@ PURE = Family(
 )
 
 
-def _group_of_cut(given: Given, k: int) -> Named:
+def _group_of_cut(given: family.Given, k: int) -> family.Named:
     """A group of k fills a batch sooner than k rows do one at a time, and how full batches are is not in the loss."""
     raise Refusal(
         "Of a group nothing is known where batches are cut to a largest one.",
@@ -220,11 +210,11 @@ def _group_of_cut(given: Given, k: int) -> Named:
     )
 
 
-APPROXIMATE = Family(
+APPROXIMATE = family.Family(
     ranges={"epsilon": at_least_0, "delta": from_0_below_1},
     pair=_pair,
     group=_group,
-    spellings={"approximate": as_given("epsilon", "delta")},
+    spellings={"approximate": family.as_given("epsilon", "delta")},
     pure_epsilon=None,
     rho=None,
     renyi=None,
@@ -251,6 +241,6 @@ APPROXIMATE = Family(
 )
 # That a batch is cut: (0, delta) towards one row, and nothing towards a group (accounting/training.py).
 CUT = replace(
-    APPROXIMATE, group=_group_of_cut, spellings={"cut_batch": as_given("epsilon", "delta")},
+    APPROXIMATE, group=_group_of_cut, spellings={"cut_batch": family.as_given("epsilon", "delta")},
     simplest=lambda given: ("cut_batch", given) if given["delta"] else None,
 )

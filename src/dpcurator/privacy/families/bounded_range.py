@@ -33,27 +33,16 @@ from dpcurator.numbers import Enclosure, decimal_text
 from dpcurator.numbers.arb import Ball, ball
 from dpcurator.numbers.rational import at_least_0
 from dpcurator.privacy.distribution import ONE, ZERO, Atom, Distribution
-from dpcurator.privacy.families.family import (
-    Family,
-    FloatTails,
-    Given,
-    Lattice,
-    MomentFunction,
-    Moments,
-    Named,
-    Pair,
-    Tails,
-    as_given,
-)
+from dpcurator.privacy.families import family
 from dpcurator.privacy.families.grids import powers, within
 from dpcurator.privacy.narrow import enclosed
 
 
-def _epsilon(given: Given) -> Fraction:
+def _epsilon(given: family.Given) -> Fraction:
     return given["epsilon"]
 
 
-def _delta(given: Given, eps: Fraction) -> Enclosure:
+def _delta(given: family.Given, eps: Fraction) -> Enclosure:
     epsilon = given["epsilon"]
     if eps >= epsilon:
         return ZERO
@@ -64,7 +53,7 @@ def _delta(given: Given, eps: Fraction) -> Enclosure:
     return enclosed(worst, most=Fraction(1))
 
 
-def _kl(given: Given) -> Enclosure:
+def _kl(given: family.Given) -> Enclosure:
     epsilon = given["epsilon"]
     if epsilon == 0:
         return ZERO
@@ -77,7 +66,7 @@ def _kl(given: Given) -> Enclosure:
     return enclosed(most)
 
 
-def _law(given: Given, most: int) -> Distribution:
+def _law(given: family.Given, most: int) -> Distribution:
     epsilon = given["epsilon"]
 
     def place(x: Fraction) -> Fraction:
@@ -99,18 +88,18 @@ def _law(given: Given, most: int) -> Distribution:
     return Distribution(place=place, survival=survival, average=average, continuous=True, smooth=smooth, reach=epsilon)
 
 
-def _pair(given: Given) -> Pair:
+def _pair(given: family.Given) -> family.Pair:
     epsilon = decimal_text(given["epsilon"])
-    return Pair(
+    return family.Pair(
         "a coin", "another coin", f"log-ratios t and t - {epsilon} of its sides; at x the worst t is ({epsilon} + x)/2"
     )
 
 
-def _group(given: Given, k: int) -> Named:
+def _group(given: family.Given, k: int) -> family.Named:
     return "bounded_range", {"epsilon": k * given["epsilon"]}
 
 
-def _renyi(given: Given, alpha: Fraction) -> Enclosure:
+def _renyi(given: family.Given, alpha: Fraction) -> Enclosure:
     epsilon = given["epsilon"]
     if epsilon == 0:
         return ZERO
@@ -125,17 +114,17 @@ def _renyi(given: Given, alpha: Fraction) -> Enclosure:
     return enclosed(divergence)
 
 
-def _attained(given: Given) -> Named:
+def _attained(given: family.Given) -> family.Named:
     """The coin of t = eps/2. The law above dominates all mechanisms of the range and is none of them, and many of them
     together are cheaper than many of it."""
     return "pure", {"epsilon": given["epsilon"] / 2}
 
 
-def _simplest(given: Given) -> Named | None:
+def _simplest(given: family.Given) -> family.Named | None:
     return ("bounded_range", given) if given["epsilon"] else None
 
 
-def _float_tails(given: Given) -> FloatTails:
+def _float_tails(given: family.Given) -> family.FloatTails:
     import numpy as np
 
     e = float(given["epsilon"])
@@ -148,10 +137,10 @@ def _float_tails(given: Given) -> FloatTails:
     return both
 
 
-def _tails_on_grid(given: Given, start: Fraction, step: Fraction, n: int) -> list[Tails] | None:
+def _tails_on_grid(given: family.Given, start: Fraction, step: Fraction, n: int) -> list[family.Tails] | None:
     e = given["epsilon"]
 
-    def between(x: Fraction, count: int) -> list[Tails]:
+    def between(x: Fraction, count: int) -> list[family.Tails]:
         whole = -(-ball(e)).expm1()
         first = [(1 - power) / whole for power in powers(x - e, step, count)]
         return [(one, one * power) for one, power in zip(first, powers(-x - e, -step, count), strict=True)]
@@ -159,21 +148,21 @@ def _tails_on_grid(given: Given, start: Fraction, step: Fraction, n: int) -> lis
     return within(-e, e, start, step, n, between) if e else None
 
 
-def _moments(e: Any) -> Moments:
+def _moments(e: Any) -> family.Moments:
     import numpy as np
 
     def log(z: Any) -> Any:
         w = z + 0.5
         return e * z + np.log(np.expm1(-2 * e * w) / (2 * w * np.expm1(-e)))
 
-    return Moments(log, lambda c, t, end: np.log((c + 0.5) / (t * np.tanh(e[:, 0] * (c + 0.5)))), e)
+    return family.Moments(log, lambda c, t, end: np.log((c + 0.5) / (t * np.tanh(e[:, 0] * (c + 0.5)))), e)
 
 
-FAMILY = Family(
+FAMILY = family.Family(
     ranges={"epsilon": at_least_0},
     pair=_pair,
     group=_group,
-    spellings={"exponential": as_given("epsilon"), "bounded_range": as_given("epsilon")},
+    spellings={"exponential": family.as_given("epsilon"), "bounded_range": family.as_given("epsilon")},
     pure_epsilon=_epsilon,
     rho=lambda given: given["epsilon"] ** 2 / 8,
     renyi=_renyi,
@@ -192,9 +181,9 @@ FAMILY = Family(
     mu_squared=None,
     interval=_epsilon,
     tradeoff=None,
-    lattice=lambda given: Lattice(given["epsilon"], None, given["epsilon"] or None),
+    lattice=lambda given: family.Lattice(given["epsilon"], None, given["epsilon"] or None),
     float_tails=_float_tails,
     tails_on_grid=_tails_on_grid,
-    moments=MomentFunction(lambda given: (float(given["epsilon"]),), _moments),
+    moments=family.MomentFunction(lambda given: (float(given["epsilon"]),), _moments),
     points=None,
 )

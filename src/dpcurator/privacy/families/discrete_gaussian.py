@@ -26,20 +26,7 @@ from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.rational import at_least_0, positive, whole
 from dpcurator.privacy.distribution import ONE, Atom, Distribution
 from dpcurator.privacy.families import discrete_gaussian_sums as sums
-from dpcurator.privacy.families import gaussian
-from dpcurator.privacy.families.family import (
-    Family,
-    FloatTails,
-    Given,
-    Lattice,
-    MomentFunction,
-    Moments,
-    Named,
-    Pair,
-    Tails,
-    as_given,
-    noise,
-)
+from dpcurator.privacy.families import family, gaussian
 from dpcurator.privacy.families.grids import atoms_in_doubles
 from dpcurator.privacy.narrow import enclosed
 
@@ -48,11 +35,11 @@ _WALK = 1 << 19  # outcomes of one walk
 _LISTED = 10**6  # outcomes in doubles
 
 
-def _rho(given: Given) -> Fraction:
+def _rho(given: family.Given) -> Fraction:
     return given["shift"] ** 2 / (2 * given["variance"])
 
 
-def _renyi(given: Given, alpha: Fraction) -> Enclosure:
+def _renyi(given: family.Given, alpha: Fraction) -> Enclosure:
     whole, centre = alpha * _rho(given), (alpha * given["shift"]) % 1
     if centre == 0:
         return Enclosure.exactly(whole)
@@ -70,7 +57,7 @@ def _renyi(given: Given, alpha: Fraction) -> Enclosure:
     return whole - enclosed(less)
 
 
-def _law(given: Given, most: int) -> Distribution:
+def _law(given: family.Given, most: int) -> Distribution:
     shift, variance = int(given["shift"]), given["variance"]
     average = Enclosure.exactly(_rho(given))
     if shift == 0:
@@ -105,29 +92,31 @@ def _law(given: Given, most: int) -> Distribution:
     return Distribution(place=place, survival=survival, average=average, atoms=atoms, above=rest, below=rest)
 
 
-def _delta(given: Given, eps: Fraction) -> Enclosure:
+def _delta(given: family.Given, eps: Fraction) -> Enclosure:
     return sums.delta(given["variance"], int(given["shift"]), eps)
 
 
-def _pair(given: Given) -> Pair:
-    return Pair("Z", f"Z + {given['shift']}", f"Z discrete Gaussian of variance {decimal_text(given['variance'])}")
+def _pair(given: family.Given) -> family.Pair:
+    where = f"Z discrete Gaussian of variance {decimal_text(given['variance'])}"
+    return family.Pair("Z", f"Z + {given['shift']}", where)
 
 
-def _vector_pair(given: Given) -> Pair:
+def _vector_pair(given: family.Given) -> family.Pair:
     where = f"Z independent discrete Gaussians of variance {decimal_text(given['variance'])}"
-    return Pair("Z", "Z + s", f"{where}, s any integers whose squares sum to {decimal_text(given['l2_squared'])}")
+    moved = f"s any integers whose squares sum to {decimal_text(given['l2_squared'])}"
+    return family.Pair("Z", "Z + s", f"{where}, {moved}")
 
 
-def _simplest(given: Given) -> Named | None:
+def _simplest(given: family.Given) -> family.Named | None:
     return ("discrete_gaussian", given) if given["shift"] else None
 
 
-def _lattice(given: Given) -> Lattice:
+def _lattice(given: family.Given) -> family.Lattice:
     step = given["shift"] / given["variance"]
-    return Lattice(given["shift"] * step / 2, step or None, None, bell=2 * _rho(given))
+    return family.Lattice(given["shift"] * step / 2, step or None, None, bell=2 * _rho(given))
 
 
-def _float_tails(given: Given) -> FloatTails:
+def _float_tails(given: family.Given) -> family.FloatTails:
     import numpy as np
 
     shift, variance = int(given["shift"]), float(given["variance"])
@@ -143,7 +132,7 @@ def _float_tails(given: Given) -> FloatTails:
     return atoms_in_doubles(losses, mass, other, 0.0)
 
 
-def _tails_on_grid(given: Given, start: Fraction, step: Fraction, n: int) -> list[Tails] | None:
+def _tails_on_grid(given: family.Given, start: Fraction, step: Fraction, n: int) -> list[family.Tails] | None:
     """One walk over the outcomes, from the highest loss on; None where they are too many.
 
     P(L > x) = G(m) and Q(L > x) = G(m - s), G(m) the sum of g(k) = e**(-k**2/(2v)) over k <= m, over that of all k; by
@@ -172,18 +161,18 @@ def _tails_on_grid(given: Given, start: Fraction, step: Fraction, n: int) -> lis
                 total = total + mass
             if m in wanted:
                 wanted[m] = total / whole
-    found = list[Tails]()
+    found = list[family.Tails]()
     for i, m in enumerate(last):
         found.append(found[-1] if i and m == last[i - 1] else (wanted[m], wanted[m - shift]))
     return found
 
 
-def _numbers(given: Given) -> tuple[float, ...] | None:
+def _numbers(given: family.Given) -> tuple[float, ...] | None:
     """Three terms of theta are all for a variance of at least 1."""
     return (float(given["shift"]), float(given["variance"])) if given["variance"] >= 1 else None
 
 
-def _moments(shift: Any, variance: Any) -> Moments:
+def _moments(shift: Any, variance: Any) -> family.Moments:
     """e**(z (z+1) s**2/(2v)) theta(z s)/theta(0), theta(x) = sum of e**(-2 pi**2 v n**2) cos(2 pi n x), by Poisson's
     sum."""
     import numpy as np
@@ -203,17 +192,17 @@ def _moments(shift: Any, variance: Any) -> Moments:
         back = np.exp(-2 * math.pi * v * (math.pi - turn)) + 4 * np.exp(-2 * math.pi**2 * v)
         return np.where(end * s / v <= math.pi * (1 + 1e-9), -v * turn * turn / 2 + np.log1p(back), 0.0)
 
-    return Moments(log, falls, rho)
+    return family.Moments(log, falls, rho)
 
 
-FAMILY = Family(
+FAMILY = family.Family(
     ranges={"variance": positive, "shift": whole},
     pair=_pair,
     group=lambda given, k: ("discrete_gaussian", {**given, "shift": given["shift"] * k}),
     spellings={
         "discrete_gaussian": {
-            ("sigma", "sensitivity?"): noise("sigma", 2, "variance"),
-            ("variance", "sensitivity?"): noise("variance", 1, "variance"),
+            ("sigma", "sensitivity?"): family.noise("sigma", 2, "variance"),
+            ("variance", "sensitivity?"): family.noise("variance", 1, "variance"),
         }
     },
     pure_epsilon=None,
@@ -237,24 +226,24 @@ FAMILY = Family(
     lattice=_lattice,
     float_tails=_float_tails,
     tails_on_grid=_tails_on_grid,
-    moments=MomentFunction(_numbers, _moments),
+    moments=family.MomentFunction(_numbers, _moments),
     points=None,
 )
 
 
-def _vector_rho(given: Given) -> Fraction:
+def _vector_rho(given: family.Given) -> Fraction:
     return given["l2_squared"] / (2 * given["variance"])
 
 
-def _vector_group(given: Given, k: int) -> Named:
+def _vector_group(given: family.Given, k: int) -> family.Named:
     return "discrete_gaussian_vector", {**given, "l2_squared": given["l2_squared"] * k * k}
 
 
-VECTOR = Family(
+VECTOR = family.Family(
     ranges={"variance": positive, "l2_squared": at_least_0},
     pair=_vector_pair,
     group=_vector_group,
-    spellings={"discrete_gaussian_vector": as_given("variance", "l2_squared")},
+    spellings={"discrete_gaussian_vector": family.as_given("variance", "l2_squared")},
     pure_epsilon=None,
     rho=_vector_rho,
     renyi=None,

@@ -30,38 +30,28 @@ from dpcurator.numbers import Enclosure, decimal_text
 from dpcurator.numbers.arb import Ball, ball
 from dpcurator.numbers.rational import positive, whole
 from dpcurator.privacy.distribution import ZERO, Atom, Distribution
-from dpcurator.privacy.families.family import (
-    Family,
-    FloatTails,
-    Given,
-    Lattice,
-    MomentFunction,
-    Moments,
-    Named,
-    Pair,
-    noise,
-)
+from dpcurator.privacy.families import family
 from dpcurator.privacy.narrow import enclosed
 
 
-def epsilon(given: Given) -> Fraction:
+def epsilon(given: family.Given) -> Fraction:
     return given["shift"] / given["scale"]
 
 
-def _place(given: Given, x: Fraction) -> int:
+def _place(given: family.Given, x: Fraction) -> int:
     """m, the last outcome whose loss is above x: from -1, none, to s, all."""
     shift = int(given["shift"])
     return min(max(math.ceil((shift - given["scale"] * x) / 2) - 1, -1), shift)
 
 
-def _place_of_all(given: Given, x: Fraction) -> int:
+def _place_of_all(given: family.Given, x: Fraction) -> int:
     """`_place`, where x at or above the largest loss has no outcome, and x below the least has all."""
     if x >= epsilon(given):
         return -1
     return int(given["shift"]) if x < -epsilon(given) else _place(given, x)
 
 
-def _survival(given: Given, m: int) -> tuple[Ball, Ball]:
+def _survival(given: family.Given, m: int) -> tuple[Ball, Ball]:
     shift, scale = int(given["shift"]), given["scale"]
     if m < 0:
         return ball(0), ball(0)
@@ -71,7 +61,7 @@ def _survival(given: Given, m: int) -> tuple[Ball, Ball]:
     return 1 - (-ball((m + 1) / scale)).exp() / (1 + p), (-ball((shift - m) / scale)).exp() / (1 + p)
 
 
-def _delta(given: Given, eps: Fraction) -> Enclosure:
+def _delta(given: family.Given, eps: Fraction) -> Enclosure:
     m = _place_of_all(given, eps)
     if m < 0:
         return ZERO
@@ -83,7 +73,7 @@ def _delta(given: Given, eps: Fraction) -> Enclosure:
     return enclosed(gap, most=Fraction(1))
 
 
-def _kl(given: Given) -> Enclosure:
+def _kl(given: family.Given) -> Enclosure:
     shift, scale = given["shift"], given["scale"]
     if shift == 0:
         return ZERO
@@ -96,7 +86,7 @@ def _kl(given: Given) -> Enclosure:
     return enclosed(mean)
 
 
-def _renyi(given: Given, alpha: Fraction) -> Enclosure:
+def _renyi(given: family.Given, alpha: Fraction) -> Enclosure:
     shift, scale = given["shift"], given["scale"]
     if shift == 0:
         return ZERO
@@ -112,7 +102,7 @@ def _renyi(given: Given, alpha: Fraction) -> Enclosure:
     return enclosed(divergence)
 
 
-def _law(given: Given, most: int) -> Distribution:
+def _law(given: family.Given, most: int) -> Distribution:
     shift, scale = int(given["shift"]), given["scale"]
 
     def survival(place: Any, bits: int) -> tuple[Ball, Ball]:
@@ -136,19 +126,19 @@ def _law(given: Given, most: int) -> Distribution:
     return Distribution(place=place, survival=survival, average=_kl(given), atoms=atoms, below=rest)
 
 
-def _pair(given: Given) -> Pair:
-    return Pair("Z", f"Z + {given['shift']}", f"Z discrete Laplace of scale {decimal_text(given['scale'])}")
+def _pair(given: family.Given) -> family.Pair:
+    return family.Pair("Z", f"Z + {given['shift']}", f"Z discrete Laplace of scale {decimal_text(given['scale'])}")
 
 
-def _group(given: Given, k: int) -> Named:
+def _group(given: family.Given, k: int) -> family.Named:
     return "discrete_laplace", {**given, "shift": given["shift"] * k}
 
 
-def _simplest(given: Given) -> Named | None:
+def _simplest(given: family.Given) -> family.Named | None:
     return ("discrete_laplace", given) if given["shift"] else None
 
 
-def _float_tails(given: Given) -> FloatTails:
+def _float_tails(given: family.Given) -> family.FloatTails:
     import numpy as np
 
     shift, scale = float(given["shift"]), float(given["scale"])
@@ -164,7 +154,7 @@ def _float_tails(given: Given) -> FloatTails:
     return both
 
 
-def _moments(shift: Any, q: Any) -> Moments:
+def _moments(shift: Any, q: Any) -> family.Moments:
     import numpy as np
 
     a, less_p = shift * q, -np.expm1(-q)
@@ -185,14 +175,14 @@ def _moments(shift: Any, q: Any) -> Moments:
         found = np.log((ends + step * up[0] / 2 / here) / (ends + step * up[1] / 2 / low))
         return np.where(q[:, 0] * end <= math.pi / 2 * (1 + 1e-9), found, 0.0)
 
-    return Moments(log, falls, a)
+    return family.Moments(log, falls, a)
 
 
-FAMILY = Family(
+FAMILY = family.Family(
     ranges={"scale": positive, "shift": whole},
     pair=_pair,
     group=_group,
-    spellings={"discrete_laplace": {("scale", "sensitivity?"): noise("scale", 1, "scale")}},
+    spellings={"discrete_laplace": {("scale", "sensitivity?"): family.noise("scale", 1, "scale")}},
     pure_epsilon=epsilon,
     rho=lambda given: epsilon(given) ** 2 / 2,
     renyi=_renyi,
@@ -211,9 +201,9 @@ FAMILY = Family(
     mu_squared=None,
     interval=None,
     tradeoff=None,
-    lattice=lambda given: Lattice(epsilon(given), 2 / given["scale"], 2 * epsilon(given)),
+    lattice=lambda given: family.Lattice(epsilon(given), 2 / given["scale"], 2 * epsilon(given)),
     float_tails=_float_tails,
     tails_on_grid=None,
-    moments=MomentFunction(lambda given: (float(given["shift"]), float(1 / given["scale"])), _moments),
+    moments=family.MomentFunction(lambda given: (float(given["shift"]), float(1 / given["scale"])), _moments),
     points=None,
 )

@@ -34,18 +34,7 @@ from dpcurator.numbers.decimal_search import decimal_at, least_place, place_of
 from dpcurator.numbers.enclosure import bracket
 from dpcurator.numbers.rational import at_least_0, between_0_and_1
 from dpcurator.privacy.distribution import ONE, Atom, Distribution
-from dpcurator.privacy.families.family import (
-    Family,
-    FloatTails,
-    Given,
-    Lattice,
-    MomentFunction,
-    Moments,
-    Named,
-    Pair,
-    Tails,
-    noise,
-)
+from dpcurator.privacy.families import family
 from dpcurator.privacy.narrow import narrow, surely_at_most
 
 if TYPE_CHECKING:
@@ -212,11 +201,11 @@ def _shorter(value: Fraction) -> Fraction:
     return -(-value // unit) * unit
 
 
-def _mu_squared(given: Given) -> Fraction:
+def _mu_squared(given: family.Given) -> Fraction:
     return given["shift"] ** 2 / given["variance"]
 
 
-def _law(given: Given, most: int) -> Distribution:
+def _law(given: family.Given, most: int) -> Distribution:
     square = _mu_squared(given)
     average = Enclosure.exactly(square / 2)
 
@@ -244,20 +233,21 @@ def _law(given: Given, most: int) -> Distribution:
     )
 
 
-def _pair(given: Given) -> Pair:
-    return Pair("Z", f"Z + {decimal_text(given['shift'])}", f"Z Gaussian of variance {decimal_text(given['variance'])}")
+def _pair(given: family.Given) -> family.Pair:
+    where = f"Z Gaussian of variance {decimal_text(given['variance'])}"
+    return family.Pair("Z", f"Z + {decimal_text(given['shift'])}", where)
 
 
-def _group(given: Given, k: int) -> Named:
+def _group(given: family.Given, k: int) -> family.Named:
     return "gaussian", {**given, "shift": given["shift"] * k}
 
 
-def _simplest(given: Given) -> Named | None:
+def _simplest(given: family.Given) -> family.Named | None:
     square = _mu_squared(given)
     return ("gaussian", {"shift": Fraction(1), "variance": 1 / square}) if square else None
 
 
-def tails_of_mu(mu: float) -> FloatTails:
+def tails_of_mu(mu: float) -> family.FloatTails:
     import numpy as np
 
     erfc = np.frompyfunc(math.erfc, 1, 1)
@@ -270,7 +260,7 @@ def tails_of_mu(mu: float) -> FloatTails:
     return both
 
 
-def _tails_on_grid(given: Given, start: Fraction, step: Fraction, n: int) -> list[Tails] | None:
+def _tails_on_grid(given: family.Given, start: Fraction, step: Fraction, n: int) -> list[family.Tails] | None:
     square = _mu_squared(given)
     if square == 0:
         return None
@@ -280,22 +270,22 @@ def _tails_on_grid(given: Given, start: Fraction, step: Fraction, n: int) -> lis
     return [((first + each * i).erfc() / 2, (second + each * i).erfc() / 2) for i in range(n)]
 
 
-def _moments(square: Any) -> Moments:
-    return Moments(
+def _moments(square: Any) -> family.Moments:
+    return family.Moments(
         log=lambda z: square * (z * (z + 1) / 2), falls=lambda c, t, end: -square[:, 0] * t * t / 2, reach=0 * square
     )
 
 
-def _of_rho(given: Given) -> Given:
+def _of_rho(given: family.Given) -> family.Given:
     positive(given["rho"], name="rho")
     return {"variance": 1 / (2 * given["rho"]), "shift": Fraction(1)}
 
 
-FAMILY = Family(
+FAMILY = family.Family(
     ranges={"variance": positive, "shift": at_least_0},
     pair=_pair,
     group=_group,
-    spellings={"gaussian": {("sigma", "sensitivity?"): noise("sigma", 2, "variance"), ("rho",): _of_rho}},
+    spellings={"gaussian": {("sigma", "sensitivity?"): family.noise("sigma", 2, "variance"), ("rho",): _of_rho}},
     pure_epsilon=None,
     rho=lambda given: _mu_squared(given) / 2,
     renyi=lambda given, alpha: Enclosure.exactly(alpha * _mu_squared(given) / 2),
@@ -314,9 +304,9 @@ FAMILY = Family(
     mu_squared=_mu_squared,
     interval=None,
     tradeoff=None,
-    lattice=lambda given: Lattice(None, None, None, bell=_mu_squared(given)),
+    lattice=lambda given: family.Lattice(None, None, None, bell=_mu_squared(given)),
     float_tails=lambda given: tails_of_mu(math.sqrt(_mu_squared(given))),
     tails_on_grid=_tails_on_grid,
-    moments=MomentFunction(lambda given: (float(_mu_squared(given)),), _moments),
+    moments=family.MomentFunction(lambda given: (float(_mu_squared(given)),), _moments),
     points=None,
 )

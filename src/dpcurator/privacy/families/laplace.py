@@ -24,37 +24,26 @@ from dpcurator.numbers import Enclosure, decimal_text
 from dpcurator.numbers.arb import Ball, ball
 from dpcurator.numbers.rational import at_least_0, positive
 from dpcurator.privacy.distribution import ONE, ZERO, Atom, Distribution
-from dpcurator.privacy.families.family import (
-    Family,
-    FloatTails,
-    Given,
-    Lattice,
-    MomentFunction,
-    Moments,
-    Named,
-    Pair,
-    Tails,
-    noise,
-)
+from dpcurator.privacy.families import family
 from dpcurator.privacy.families.grids import powers, within
 from dpcurator.privacy.narrow import enclosed
 
 
-def epsilon(given: Given) -> Fraction:
+def epsilon(given: family.Given) -> Fraction:
     return given["shift"] / given["scale"]
 
 
-def _delta(given: Given, eps: Fraction) -> Enclosure:
+def _delta(given: family.Given, eps: Fraction) -> Enclosure:
     room = epsilon(given) - eps
     return ZERO if room <= 0 else enclosed(lambda bits: -(-ball(room / 2)).expm1(), most=Fraction(1))
 
 
-def _kl(given: Given) -> Enclosure:
+def _kl(given: family.Given) -> Enclosure:
     a = epsilon(given)
     return ZERO if a == 0 else enclosed(lambda bits: ball(a) + (-ball(a)).expm1())
 
 
-def _renyi(given: Given, alpha: Fraction) -> Enclosure:
+def _renyi(given: family.Given, alpha: Fraction) -> Enclosure:
     a = epsilon(given)
     if a == 0:
         return ZERO
@@ -66,7 +55,7 @@ def _renyi(given: Given, alpha: Fraction) -> Enclosure:
     return enclosed(divergence)
 
 
-def _law(given: Given, most: int) -> Distribution:
+def _law(given: family.Given, most: int) -> Distribution:
     a = epsilon(given)
 
     def place(x: Fraction) -> Fraction | str:
@@ -96,20 +85,20 @@ def _law(given: Given, most: int) -> Distribution:
     )
 
 
-def _pair(given: Given) -> Pair:
-    return Pair("Z", f"Z + {decimal_text(given['shift'])}", f"Z Laplace of scale {decimal_text(given['scale'])}")
+def _pair(given: family.Given) -> family.Pair:
+    return family.Pair("Z", f"Z + {decimal_text(given['shift'])}", f"Z Laplace of scale {decimal_text(given['scale'])}")
 
 
-def _group(given: Given, k: int) -> Named:
+def _group(given: family.Given, k: int) -> family.Named:
     return "laplace", {**given, "shift": given["shift"] * k}
 
 
-def _simplest(given: Given) -> Named | None:
+def _simplest(given: family.Given) -> family.Named | None:
     a = epsilon(given)
     return ("laplace", {"scale": 1 / a, "shift": Fraction(1)}) if a else None
 
 
-def _float_tails(given: Given) -> FloatTails:
+def _float_tails(given: family.Given) -> family.FloatTails:
     import numpy as np
 
     a = float(epsilon(given))
@@ -124,17 +113,17 @@ def _float_tails(given: Given) -> FloatTails:
     return both
 
 
-def _tails_on_grid(given: Given, start: Fraction, step: Fraction, n: int) -> list[Tails] | None:
+def _tails_on_grid(given: family.Given, start: Fraction, step: Fraction, n: int) -> list[family.Tails] | None:
     a = epsilon(given)
 
-    def between(x: Fraction, count: int) -> list[Tails]:
+    def between(x: Fraction, count: int) -> list[family.Tails]:
         up, down = powers(x - a, step, count), powers(-x - a, -step, count)
         return [(1 - one / 2, other / 2) for one, other in zip(up, down, strict=True)]
 
     return within(-a, a, start, step, n, between) if a else None
 
 
-def _moments(a: Any) -> Moments:
+def _moments(a: Any) -> family.Moments:
     import numpy as np
 
     def log(z: Any) -> Any:
@@ -146,17 +135,17 @@ def _moments(a: Any) -> Moments:
         """|sinh| and |cosh| of c + it are at most cosh c."""
         return math.log1p(1 / (2 * t)) - np.log1p(np.tanh(a[:, 0] * (c + 0.5)) / (2 * c + 1))
 
-    return Moments(log, falls, a)
+    return family.Moments(log, falls, a)
 
 
-FAMILY = Family(
+FAMILY = family.Family(
     ranges={"scale": positive, "shift": at_least_0},
     pair=_pair,
     group=_group,
     spellings={
         "laplace": {
             ("epsilon",): lambda given: {"scale": Fraction(1), "shift": given["epsilon"]},
-            ("scale", "sensitivity?"): noise("scale", 1, "scale"),
+            ("scale", "sensitivity?"): family.noise("scale", 1, "scale"),
         }
     },
     pure_epsilon=epsilon,
@@ -177,9 +166,9 @@ FAMILY = Family(
     mu_squared=None,
     interval=None,
     tradeoff=None,
-    lattice=lambda given: Lattice(epsilon(given), None, 2 * epsilon(given)),
+    lattice=lambda given: family.Lattice(epsilon(given), None, 2 * epsilon(given)),
     float_tails=_float_tails,
     tails_on_grid=_tails_on_grid,
-    moments=MomentFunction(lambda given: (float(epsilon(given)),), _moments),
+    moments=family.MomentFunction(lambda given: (float(epsilon(given)),), _moments),
     points=None,
 )

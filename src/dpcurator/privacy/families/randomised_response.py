@@ -24,25 +24,14 @@ from dpcurator.numbers import Enclosure, decimal_text, ln
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.rational import between_0_and_1
 from dpcurator.privacy.distribution import ONE, ZERO, Atom, Distribution
-from dpcurator.privacy.families.family import (
-    Family,
-    FloatTails,
-    Given,
-    Lattice,
-    MomentFunction,
-    Moments,
-    Named,
-    Pair,
-    Spellings,
-    as_given,
-)
+from dpcurator.privacy.families import family
 from dpcurator.privacy.families.grids import atoms_in_doubles
 from dpcurator.privacy.narrow import enclosed
 
 _ROUNDED = Fraction(1, 2**116)  # no less than what an irrational loss is rounded by
 
 
-def two_chances(given: Given) -> tuple[Fraction, Fraction]:
+def two_chances(given: family.Given) -> tuple[Fraction, Fraction]:
     """(t, l), the greater first."""
     if "p" in given:
         p, q = given["p"], given["q"]
@@ -54,7 +43,7 @@ def two_chances(given: Given) -> tuple[Fraction, Fraction]:
     return max(one, other), min(one, other)
 
 
-def epsilon(given: Given) -> Fraction:
+def epsilon(given: family.Given) -> Fraction:
     """ln(t/l), rounded up; 0 where t = l."""
     truth, lie = two_chances(given)
     return ln(truth / lie).hi if truth > lie else Fraction(0)
@@ -72,19 +61,19 @@ def below_loss(x: Fraction, ratio: Fraction) -> bool:
     return ratio > 1 or x < 0
 
 
-def _delta(given: Given, eps: Fraction) -> Enclosure:
+def _delta(given: family.Given, eps: Fraction) -> Enclosure:
     truth, lie = two_chances(given)
     if truth == lie or not below_loss(eps, truth / lie):
         return ZERO
     return enclosed(lambda bits: ball(truth) - ball(eps).exp() * ball(lie), most=Fraction(1))
 
 
-def _kl(given: Given) -> Enclosure:
+def _kl(given: family.Given) -> Enclosure:
     truth, lie = two_chances(given)
     return ZERO if truth == lie else enclosed(lambda bits: ball(truth - lie) * ball(truth / lie).log())
 
 
-def _renyi(given: Given, alpha: Fraction) -> Enclosure:
+def _renyi(given: family.Given, alpha: Fraction) -> Enclosure:
     truth, lie = two_chances(given)
     if truth == lie:
         return ZERO
@@ -126,29 +115,29 @@ def two_sided(truth: Fraction, lie: Fraction, average: Enclosure) -> Distributio
     return Distribution(place=place, survival=survival, average=average, atoms=atoms)
 
 
-def _pair(given: Given) -> Pair:
+def _pair(given: family.Given) -> family.Pair:
     truth, lie = (decimal_text(part) for part in two_chances(given))
-    return Pair("the answer of one value", "that of another", f"chances {truth} and {lie} changing places")
+    return family.Pair("the answer of one value", "that of another", f"chances {truth} and {lie} changing places")
 
 
-def _group(given: Given, k: int) -> Named:
+def _group(given: family.Given, k: int) -> family.Named:
     return "pure", {"epsilon": k * epsilon(given)}
 
 
-def _simplest(given: Given) -> Named | None:
+def _simplest(given: family.Given) -> family.Named | None:
     truth, lie = two_chances(given)
     return ("randomised_response", {"lie": lie, "truth": truth}) if truth > lie else None
 
 
-def _lattice(given: Given) -> Lattice:
+def _lattice(given: family.Given) -> family.Lattice:
     most = epsilon(given)
     if most == 0:
-        return Lattice(most, None, None)
+        return family.Lattice(most, None, None)
     less = most - _ROUNDED  # so that the points below are not below the atoms, which would share a cell
-    return Lattice(most, 2 * less if sum(two_chances(given)) == 1 else less, 2 * less)
+    return family.Lattice(most, 2 * less if sum(two_chances(given)) == 1 else less, 2 * less)
 
 
-def _float_tails(given: Given) -> FloatTails:
+def _float_tails(given: family.Given) -> family.FloatTails:
     import numpy as np
 
     truth, lie = (float(part) for part in two_chances(given))
@@ -156,12 +145,12 @@ def _float_tails(given: Given) -> FloatTails:
     return atoms_in_doubles(np.array([e, 0.0, -e]), np.array([truth, middle, lie]), np.array([lie, middle, truth]), 0.0)
 
 
-def _numbers(given: Given) -> tuple[float, ...]:
+def _numbers(given: family.Given) -> tuple[float, ...]:
     truth, lie = two_chances(given)
     return float(truth), float(lie), float(1 - truth - lie)
 
 
-def _moments(truth: Any, lie: Any, middle: Any) -> Moments:
+def _moments(truth: Any, lie: Any, middle: Any) -> family.Moments:
     import numpy as np
 
     loss = np.log(truth / lie)
@@ -185,18 +174,18 @@ def _moments(truth: Any, lie: Any, middle: Any) -> Moments:
         worst = np.maximum(part(np.cos(loss[:, 0] * t)), part(np.cos(loss[:, 0] * end)))
         return np.where(once, worst, 0.0)
 
-    return Moments(log, falls, loss)
+    return family.Moments(log, falls, loss)
 
 
-def _of_truth(given: Given) -> Given:
+def _of_truth(given: family.Given) -> family.Given:
     return {"truth": given["truth"], "lie": given.get("lie", 1 - given["truth"])}
 
 
-_MOMENTS = MomentFunction(_numbers, _moments)
+_MOMENTS = family.MomentFunction(_numbers, _moments)
 
 
-def _family(*names: str, spellings: Spellings) -> Family:
-    return Family(
+def _family(*names: str, spellings: family.Spellings) -> family.Family:
+    return family.Family(
         ranges=dict.fromkeys(names, between_0_and_1),
         pair=_pair,
         group=_group,
@@ -228,4 +217,4 @@ def _family(*names: str, spellings: Spellings) -> Family:
 
 
 FAMILY = _family("truth", "lie", spellings={"randomised_response": {("truth", "lie?"): _of_truth}})
-UNARY = _family("p", "q", spellings={"unary_encoding": as_given("p", "q")})
+UNARY = _family("p", "q", spellings={"unary_encoding": family.as_given("p", "q")})
