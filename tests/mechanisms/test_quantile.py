@@ -278,6 +278,9 @@ def test_other_bad_calls_are_refused() -> None:
         with pytest.raises(Refusal):
             dp.Quantile(q=0.5, epsilon=1, candidates=candidates)  # type: ignore[arg-type]
     made = dp.Quantile(**GOOD)
+    for texts in (np.array(["a"]), np.array(["a long text, of somebody"])):  # in the same words, whatever they hold
+        with pytest.raises(Refusal, match=r"^Values are numbers, and this array is of others\."):
+            dp.Quantile(q="1/2", epsilon=1, candidates=[1, 2]).release(texts)
     for values in ("12", {1: 2}, 5, ["1"], [True], np.array([True]), np.zeros((2, 2)), np.array(["a"]), [1j]):
         with pytest.raises(Refusal):
             made.release(values)

@@ -153,7 +153,7 @@ def _read(values: object) -> NDArray[Any]:
     if array is not None and (array.dtype.kind == "i" or (array.dtype.kind == "u" and array.dtype.itemsize < 8)):
         return array.astype(np.int64, copy=False)
     if array is not None and array.dtype.kind not in "uO":
-        raise Refusal(f"Values are numbers, not {array.dtype}.", cure=cure)
+        raise Refusal("Values are numbers, and this array is of others.", cure=cure)  # a type tells the longest text
     listed: list[Any] = array.tolist() if array is not None else list(values)  # type: ignore[call-overload]
     kinds = set(map(type, listed))
     if kinds <= {float}:

@@ -155,7 +155,7 @@ def _numbers(scores: object) -> tuple[NDArray[Any], NDArray[Any] | None]:
             wide = scores.dtype.kind == "u" and len(scores) and int(scores.max()) > 2**63 - 1  # of either byte order
             return scores.astype(object if wide else np.int64, copy=False), None
         if scores.dtype != object:
-            raise Refusal(f"Scores are numbers, not {scores.dtype}.", cure=_CURE)
+            raise Refusal("Scores are numbers, and this array is of others.", cure=_CURE)
         scores = scores.tolist()
     assert isinstance(scores, list | tuple)
     kinds = set(map(type, scores))
@@ -192,7 +192,7 @@ def _one(score: object) -> int | Fraction | None:
     if isinstance(score, np.generic):
         score = score.item()
     if isinstance(score, bool) or not isinstance(score, int | float | Fraction | Decimal):
-        raise Refusal(f"Scores are numbers, not {type(score).__name__}.", cure=_CURE)
+        raise Refusal("Scores are numbers, and one is none.", cure=_CURE)
     if isinstance(score, Decimal):
         score = decimal_value(score)
     if isinstance(score, float):
