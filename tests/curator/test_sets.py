@@ -18,8 +18,10 @@ import dpcurator as dp
 from dpcurator.errors import Refusal
 from dpcurator.fronts.sql import parse
 from dpcurator.language.render import render
+from dpcurator.mechanisms.noise.sums import error_of_sum
 from dpcurator.plan.check_outputs import misfit
 from dpcurator.pricing.bars import bars
+from dpcurator.receipts.loss import law_of
 from dpcurator.receipts.receipt import sha
 from dpcurator.release.totals import SHOWN
 from dpcurator.standalone import verify as standalone
@@ -170,6 +172,28 @@ def test_receipts_hold_by_both_verifiers_and_forged_ones_do_not(tmp_path):
     longer["rows"].append(longer["rows"][-1])
     assert not dp.verify(longer["receipt"], answer=longer).holds
     assert not all(well for _, well, _ in standalone.steps(longer["receipt"], printed=longer))
+
+
+@pytest.mark.parametrize(("group", "rows", "marked", "known"), [
+    ("ROLLUP(city, seen)", {0: 1, 6: 2, 9: 6}, False, True), ("ROLLUP(city, seen)", {0: 1, 6: 2, 9: 6}, True, False),
+    ("ROLLUP(city, seen)", {0: 1, 6: 1, 9: 1}, False, False),  # a key may be missing: what is listed is not known
+])
+def test_a_total_whose_bar_is_narrower_than_that_of_the_sum_does_not_hold(tmp_path, group, rows, marked, known):
+    curator = opened(tmp_path)
+    mark = ", GROUPING(city, seen) AS g" if marked else ""
+    answer = curator.ask(f"SELECT city, seen{mark}, COUNT(*) AS n FROM visits GROUP BY {group}", epsilon=1)
+    (claim,) = answer.receipt["readings"]
+    place = answer.columns.index("n")
+    beside = {"catalog": curator.catalog} if known else {}
+    for row, count in rows.items():
+        error = error_of_sum(law_of(claim), count, Fraction(1, 20)) * Fraction(claim["unit"])
+        for narrower, well in ((Fraction(0), True), (Fraction(1, 50), False)):
+            forged = copy.deepcopy(answer.core_json())
+            value, bar = forged["rows"][row][place]["value"], float(error - narrower * error) * (1 + 1e-12)
+            forged["rows"][row][place] |= {"error": bar, "low": value - bar - 0.001, "high": value + bar + 0.001}
+            receipt = answer.receipt | {"answer_sha256": sha(forged)}
+            step = {one.name: one for one in dp.verify(receipt, answer=forged, **beside).steps}["answer"]
+            assert step.holds == well, (row, step.words)
 
 
 @pytest.mark.parametrize("item", ["MEDIAN(age)", "COUNT(DISTINCT age)", "COUNT(DISTINCT who)"])

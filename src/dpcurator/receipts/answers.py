@@ -9,6 +9,7 @@ tests/attacks/test_adversary_surface.py.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, Final
 
@@ -16,14 +17,17 @@ from dpcurator.aggregates import rule_of
 from dpcurator.aggregates.aggregate import bar_of_one_reading
 from dpcurator.catalog.model import Catalog
 from dpcurator.ledger.keys import canonical
+from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpcurator.mechanisms.noise.sums import MOST, error_of_sum
 from dpcurator.numbers import decimal_text
 from dpcurator.plan.check_catalog import disagreement
 from dpcurator.plan.most_common import names_of
-from dpcurator.plan.nodes import Key, Output, Plan, Result
+from dpcurator.plan.nodes import Apply, Key, Output, Plan, Result
 from dpcurator.plan.relation_facts import table_of
 from dpcurator.plan.ruled_out import keys_meant
 from dpcurator.plan.sets import rows_of
 from dpcurator.pricing.cut import reason
+from dpcurator.pricing.noise import Mechanism
 from dpcurator.pricing.quote import price
 from dpcurator.receipts.earlier_notes import earlier_notes
 from dpcurator.receipts.form import Parsed, amount_of, require
@@ -75,8 +79,9 @@ def check_answer(told: Parsed, answer: Json, catalog: Catalog | None) -> str:
     for row in rows:
         require(len(row) == len(titles) and all(map(_cell, row, ways)), "a value of the answer is malformed")
     _others(plan, rows)
-    _bars(told, rows)
-    if catalog is not None and not told.public and disagreement(plan, catalog) is None:
+    known = catalog is not None and not told.public and disagreement(plan, catalog) is None
+    _bars(told, rows, catalog if known else None)
+    if catalog is not None and known:
         _listed(plan, rows, catalog)
     if told.public and catalog is not None:
         require(disagreement(plan, catalog) is None, "the plan is not the catalog's")
@@ -170,11 +175,13 @@ def _rank(told: Parsed, index: int) -> float | None:
     return shown_cell(Output("", Key(index), "integer"), None, errors[0]).rank
 
 
-def _bars(told: Parsed, rows: list[list[Json]]) -> None:
-    """A count or a sum is x within x - e and x + e, for the error e of its noise; ends are rounded outward alone.
+def _bars(told: Parsed, rows: list[list[Json]], catalog: Catalog | None) -> None:
+    """A count or a sum is x within x - e and x + e, for the error e of its noise, of a total that of so many draws as
+    it adds up; ends are rounded outward alone.
 
     One that public facts give is the number that they give.
     """
+    added = _groups_added(told.plan, rows, catalog)
     for place, output in enumerate(told.plan.outputs):
         if isinstance(output.part, Key) and not told.public and rows:
             rank = _rank(told, output.part.index)
@@ -188,11 +195,42 @@ def _bars(told: Parsed, rows: list[list[Json]]) -> None:
             require(all(row[place] == known for row in rows), "a number that public facts give is another")
             continue
         claim, beta = told.claims[call.readings[0]][1], 1 - amount_of(told.receipt["confidence"])
-        error = law_of(claim).error(beta) * Fraction(claim["unit"])
-        for row in rows:
+        errors = {count: _error(law_of(claim), count, beta) * Fraction(claim["unit"]) for count in set(added)}
+        for row, error in zip(rows, map(errors.__getitem__, added), strict=True):
             low, high, shown = (row[place][name] for name in ("low", "high", "error"))
             wide = None in (low, high) or Fraction(high) - Fraction(low) >= 2 * error
             require(wide and (shown is None or shown >= error), "an error bar is narrower than its noise")
+
+
+def _error(law: Mechanism, count: int, beta: Fraction) -> int | Fraction:
+    require(count <= MOST, "a total adds up more groups than any answer has")
+    return error_of_sum(law, count, beta) if isinstance(law, DiscreteLaplace | DiscreteGaussian) else law.error(beta)
+
+
+def _groups_added(plan: Plan, rows: list[list[Json]], catalog: Catalog | None) -> list[int]:
+    """Of how many groups each row is the total: the fewest that it can be, where its columns do not tell.
+
+    A row of a set has no value for what that set leaves out, nor for a missing key that is listed, as the catalog may
+    tell; GROUPING tells which it is."""
+    columns, keys = plan.source.source.columns, [
+        (place, output.part.index) for place, output in enumerate(plan.outputs) if isinstance(output.part, Key)]
+    marks = [(place, [one.index for one in output.part.parts if isinstance(one, Key)])
+             for place, output in enumerate(plan.outputs)
+             if isinstance(output.part, Apply) and output.part.op == "GROUPING"]
+    table = None if catalog is None else table_of(plan, catalog)
+    source = plan.source.source.source
+    listed = [table is None or None in (keys_meant(one, table, source) or (None,)) for one in columns]
+
+    def fits(row: list[Json], kept: tuple[int, ...]) -> bool:
+        empty = all(row[place]["value"] is None or index in kept for place, index in keys)
+        whole = all(row[place]["value"] is not None or index not in kept or listed[index] for place, index in keys)
+        return empty and whole and all(
+            row[place]["value"] == sum(2**bit for bit, index in enumerate(reversed(of)) if index not in kept)
+            for place, of in marks)
+
+    sizes = [(kept, math.prod(one.count or 1 for at, one in enumerate(columns) if at not in kept))
+             for kept in plan.sets]
+    return [min((size for kept, size in sizes if fits(row, kept)), default=1) for row in rows]
 
 
 def _cell(cell: Json, way: str) -> bool:
