@@ -36,7 +36,7 @@ def check(engine: Any, case: Case) -> None:
 @pytest.mark.parametrize("part", range(40))
 @pytest.mark.parametrize("engine", OTHERS)
 def test_every_engine_gives_the_integers_of_the_reference(engine: Any, part: int, tries: int) -> None:
-    for_examples(lambda case: check(engine, case), cases(), part=part, tries=tries)
+    for_examples(lambda case: check(engine, case), cases(capped=part % 2 == 1), part=part, tries=tries)
 
 
 def test_the_product_opens_the_engine_of_the_tuple(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ far from these proves little. Import it as `engine_strategies` from a folder who
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -254,7 +254,8 @@ def products(draw: Any, grids: tuple[Grid, ...], max_rows: int) -> Product:
 
 
 @st.composite
-def cores(draw: Any) -> CorePlan:
+def cores(draw: Any, *, capped: bool = False) -> CorePlan:
+    """capped: with a cap on a unit's rows in all."""
     owner = draw(st.sampled_from([None, 0, 0, 1, 1, 1]))
     max_rows = draw(st.sampled_from([1, 1, 2, 3, 10, 2**20]))
     kinds = [KINDS[name] for name in NAMES]
@@ -283,6 +284,9 @@ def cores(draw: Any) -> CorePlan:
     if isinstance(keys, Chosen):
         total = (Sum("units"), *total)
     counted = tuple(draw(tallies(len(grids))) for _ in range(draw(st.sampled_from([0, 0, 1, 3]))))
+    if capped:
+        least = max(max_rows, keys.max_groups if isinstance(keys, Chosen) else 1)
+        scale = replace(scale, max_total=least + draw(st.sampled_from([0, 0, 1, 2, max_rows, 2**45])))
     return (scan, *condition, *project, Owner(owner), keys, Measure(grids, multiplied, valued), PerUnit(), scale,
             Total(total, counted))
 
@@ -365,6 +369,6 @@ def tables(draw: Any, core: CorePlan) -> dict[str, dict[str, list[Any]]]:
 
 
 @st.composite
-def cases(draw: Any) -> Case:
-    core = draw(cores())
+def cases(draw: Any, *, capped: bool = False) -> Case:
+    core = draw(cores(capped=capped))
     return Case(draw(tables(core)), core)
