@@ -71,7 +71,7 @@ def _uneven(variance: Fraction, count: int) -> Fraction:
 
 
 def _by_moments(noise: DiscreteGaussian, count: int, beta: Fraction) -> int:
-    exponent = _least(lambda n: exp_neg(Fraction(n, 64)).hi <= beta / 2)
+    exponent = least(lambda n: exp_neg(Fraction(n, 64)).hi <= beta / 2)
     return math.isqrt(math.ceil(2 * count * noise.variance * Fraction(exponent, 64))) + 1
 
 
@@ -79,8 +79,8 @@ def _laplace(noise: DiscreteLaplace, count: int, beta: Fraction) -> int:
     off = min(count, math.isqrt(6 * count) + 1)  # d
     inside = 1 - (exp_neg(Fraction(off * off, count)).hi if off < count else Fraction(0))
     left = _left(count)
-    least = _least(lambda n: 2 * _tail(Fraction(n, STEPS), left) <= beta * inside)
-    return math.ceil(noise.scale * Fraction(least, STEPS)) + off - 1
+    steps = least(lambda n: 2 * _tail(Fraction(n, STEPS), left) <= beta * inside)
+    return math.ceil(noise.scale * Fraction(steps, STEPS)) + off - 1
 
 
 @lru_cache(maxsize=64)
@@ -116,7 +116,7 @@ def _tail(t: Fraction, left: tuple[int, ...]) -> Fraction:
     return found + Fraction(left[-1], 2**BITS)  # what is left out has a Poisson probability of at most 1
 
 
-def _least(holds: Callable[[int], bool]) -> int:
+def least(holds: Callable[[int], bool]) -> int:
     """The least whole number from 0 on at which a condition holds that goes on holding."""
     high = 1
     while not holds(high):
