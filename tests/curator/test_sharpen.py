@@ -14,6 +14,7 @@ import dpcurator as dp
 from dpcurator.cli.verify import verify_content
 from dpcurator.errors import Refusal
 from dpcurator.mechanisms.noise.sums import error_of_sum
+from dpcurator.mechanisms.noise.weighted import WeightedSum
 from dpcurator.receipts.form import Wrong
 from dpcurator.receipts.mean import check_mean
 from dpcurator.receipts.stored import releases_of
@@ -38,15 +39,15 @@ def test_each_release_is_paid_and_the_mean_is_of_all_of_them(tmp_path, money):
         mean = curator.ask(ASKED, **price, sharpen=True)
         assert entropy.asked > 0
         assert spent(curator) == count * first.cost == count * mean.cost
-        releases, others = releases_of(whole, curator.ledger, "local")
-        assert (len(releases), others) == (count, False)
+        releases = releases_of(whole, curator.ledger, "local")
+        assert len(releases) == count
         assert [receipt["request"] for receipt, _ in releases] == [one["request"] for one in mean.sharpened]
         assert mean.sharpened[0] == first.receipt
         for number, one in enumerate(whole.priced):  # by hand: the mean of the integers, with the bar of their sum
             if one.ask.what != "rows":
                 continue
             error = error_of_sum(one.mechanism, count, 1 - whole.confidence) * one.reading.unit / count
-            drawn = zip(*(values[number] for _, values in releases), strict=True)
+            drawn = zip(*(parts[number][1] for _, parts in releases), strict=True)
             for row, values in zip(mean.cells, drawn, strict=True):
                 middle = sum(values) * one.reading.unit / count
                 assert abs(row[1].value - middle) <= Fraction(1, 2)
@@ -74,13 +75,13 @@ def test_in_rho_nothing_is_lost_by_paying_in_parts(tmp_path):
 def test_the_mean_covers_as_the_law_of_a_sum_says_and_no_other_weights_are_used(tmp_path):
     whole = opened(tmp_path)._whole("SELECT COUNT(*) AS n FROM visits", {"epsilon": 1})
     one = whole.priced[0]
-    quote, noisy = sharpened(whole, [[(10 * 2**16,)], [(40 * 2**16,)], [(-20 * 2**16,)]])
+    quote, noisy = sharpened(whole, [[(one, (count * 2**16,))] for count in (10, 40, -20)])
     assert quote.priced[0].reading.unit * 3 == one.reading.unit
     assert noisy == Noisy(whole.lowered.keys, ((30 * 2**16,),), added=(3,))
     ((cell,),) = finish(quote, noisy)
     assert cell.value == 10
     assert Fraction(cell.error) >= error_of_sum(one.mechanism, 3, Fraction(1, 20)) * one.reading.unit / 3
-    ((alone,),) = finish(*sharpened(whole, [[(10 * 2**16,)]]))
+    ((alone,),) = finish(*sharpened(whole, [[(one, (10 * 2**16,))]]))
     assert alone == finish(whole, Noisy(whole.lowered.keys, ((10 * 2**16,),)))[0][0]
 
 
@@ -99,13 +100,57 @@ def test_totals_of_a_mean_have_the_bar_of_all_their_draws(tmp_path):
     assert len(rolled.sharpened) == 1  # another question: the others' receipts are not of it
 
 
-def test_releases_at_another_price_are_left_out_and_repeats_stay_as_they_were(tmp_path):
+@pytest.mark.parametrize("asked", ["SELECT city, COUNT(*) AS n FROM visits GROUP BY city",
+                                   pytest.param(ASKED, marks=pytest.mark.slow)])
+def test_releases_at_other_prices_count_by_inverse_variance(tmp_path, asked):
+    """By hand: of epsilon 1 and 2 the second has a quarter of the variance, so four times the weight; and the bar is
+    that of the weighted sum. Both verifiers find it so, and not with another weight."""
+    curator = opened(tmp_path, epsilon=100)
+    curator.ask(asked, epsilon=1)
+    mean = curator.ask(asked, epsilon=2, sharpen=True)
+    assert (spent(curator), mean.cost, len(mean.sharpened)) == (3, 2, 2)
+    assert "the mean of 2 releases at epsilon 1 and 2, weighted by inverse variance, receipts" in str(mean)
+    releases = releases_of(curator._whole(asked, {"epsilon": 2}), curator.ledger, "local")
+    ((one, first), (other, second)) = (parts[0] for _, parts in releases)
+    assert one.mechanism.scale == 2 * other.mechanism.scale
+    bar = WeightedSum(((one.mechanism, 1, 1), (other.mechanism, 4, 1))).error(1 - mean.confidence)
+    assert bar < 5 * other.mechanism.error(1 - mean.confidence)
+    for row, a, b in zip(mean.cells, first, second, strict=True):
+        assert abs(row[1].value - (a + 4 * b) * one.reading.unit / 5) <= Fraction(1, 2)
+        assert Fraction(row[1].error) >= bar * one.reading.unit / 5
+        assert Fraction(row[1].error) <= bar * one.reading.unit / 5 + Fraction(1, 2)
+    told = json.loads(json.dumps(mean.as_json()))
+    beside = {"catalog": curator.catalog, "ledger": curator.ledger}
+    found = verify_content(told, json.dumps(told).encode(), None, curator.key.public, **beside)
+    assert found.holds, str(found)
+    for change in ({"value": told["rows"][0][1]["value"] + 1}, {"error": told["rows"][0][1]["error"] - 0.5}):
+        forged = copy.deepcopy(told)
+        forged["rows"][0][1] |= change
+        steps = verify_content(forged, json.dumps(forged).encode(), None, curator.key.public, **beside).steps
+        assert [step.name for step in steps if not step.holds] == ["mean"]
+    total = mean.totals("n", by=[])
+    three = WeightedSum(((one.mechanism, 1, 3), (other.mechanism, 4, 3))).error(1 - mean.confidence)
+    assert three * one.reading.unit / 5 <= Fraction(total.error("n")[0]) <= three * one.reading.unit / 5 + 1
+
+
+@pytest.mark.slow
+def test_in_rho_unlike_prices_lose_nothing_either(tmp_path):
+    """The bar of releases at .001 and .003 is that of one at .004."""
+    curator = dp.open({**CATALOG, "ledger": {"rho": 100, "delta": "1e-6"}}, directory=tmp_path, visits=frame(ROWS),
+                      refresh=True)
+    asked = "SELECT COUNT(*) AS n FROM visits"
+    curator.ask(asked, rho="0.001", cut=False)
+    mean = curator.ask(asked, rho="0.003", cut=False, sharpen=True)
+    once = curator.quote(asked, rho="0.004", cut=False, analyst="another")
+    (bar,) = once.as_json()["error_bars"]
+    assert abs(mean.error("n")[0] / bar["error"] - 1) < 0.03
+    assert "at rho 0.001 and 0.003, weighted" in str(mean)
+
+
+def test_repeats_stay_as_they_were(tmp_path):
     curator = opened(tmp_path, epsilon=100)
     asked = "SELECT COUNT(*) AS n FROM visits"
     first = curator.ask(asked, epsilon=1)
-    with pytest.raises(Refusal, match="another price"):
-        curator.ask(asked, epsilon=2, sharpen=True)
-    assert spent(curator) == 1
     curator.ask(asked, epsilon=1, sharpen=True)
     assert curator.ask(asked, epsilon=1).cells == first.cells
     assert spent(curator) == 2
@@ -124,7 +169,7 @@ def test_a_mean_says_what_it_is_made_of(tmp_path):
     mean = curator.ask(asked, epsilon=1, sharpen=True)
     told = json.loads(json.dumps(mean.as_json()))
     assert (told["receipt"], len(told["sharpened"]), told["cost"]) == (None, 2, "1")
-    assert "the mean of 2 releases, receipts" in str(mean)
+    assert "the mean of 2 releases at epsilon 1 each, receipts" in str(mean)
     assert not mean.public
     assert replace(mean, sharpened=()).sharpened == ()
 

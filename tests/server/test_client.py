@@ -13,8 +13,10 @@ import httpx
 import pytest
 
 import dpcurator as dp
+from dpcurator.cli.verify import verify_content
 from dpcurator.client.connection import TRIES, amount
 from dpcurator.client.remote import Remote
+from dpcurator.errors import Misconfigured
 from dpcurator.numbers import decimal_text
 from dpcurator.receipts.reply import ONCE, SIGNED, Exchange
 
@@ -57,6 +59,36 @@ def test_an_amount_without_an_end_is_printed_as_it_was(served: Served) -> None:
     for top, bottom in (1, 3), (10**39, 7), (7, 3 * 10**200), (2, 3 * 10**300), (10**7, 3), (3, 7 * 10**12), (1, 7**9):
         value = Fraction(top, bottom)
         assert decimal_text(amount(decimal_text(value))) == decimal_text(value)
+
+
+def test_a_mean_of_releases_comes_over_the_line_and_is_checked(served: Served) -> None:
+    """At two prices; its totals too. With the key, a mean that names a release twice, of another question, or with a
+    changed receipt is not taken; without its own words it is no reply."""
+    asked, here = "SELECT city, COUNT(*) AS n FROM visits WHERE age > 71 GROUP BY city", served.curator()
+    remote = served.remote("ana", key=here.key.public)
+    first = remote.ask(asked, epsilon="0.01")
+    before = here.budget().spent
+    mean = remote.ask(asked, epsilon="0.02", sharpen=True)
+    assert here.budget().spent - before == mean.cost == Fraction(1, 50)
+    assert (len(mean.sharpened), mean.sharpened[0]) == (2, first.receipt)
+    assert "the mean of 2 releases at epsilon 0.01 and 0.02, weighted by inverse variance" in str(mean)
+    assert dp.verify(mean.sharpened[1], catalog=here.catalog, ledger=here.ledger).holds
+    total = mean.totals("n", by=[])
+    assert total["n"][0] == pytest.approx(sum(mean["n"]), abs=3)
+    assert here.budget().spent - before == mean.cost
+    told = json.loads(json.dumps(mean.as_json()))
+    beside = {"catalog": here.catalog, "ledger": here.ledger}
+    assert verify_content(told, json.dumps(told).encode(), None, here.key.public, **beside).holds
+    one, other = told["sharpened"]
+    wrong = [told | {"sharpened": [one, one]}, told | {"sharpened": [one, other | {"epsilon": "3"}]},
+             told | {"sharpened": [one]}, told | {"receipt": one}]
+    foreign = remote.ask("SELECT COUNT(*) AS n FROM visits WHERE age > 72", epsilon="0.01").receipt
+    for lie in (*wrong, told | {"sharpened": [one, foreign]}, told | {"sharpened": [one, 3]}, told | {"sharpened": 7}):
+        with pytest.raises(Misconfigured):
+            remote._answer(lie)
+    for odd in ([{}], [one | {"request": "a\x1b[2J", "batch": None}]):
+        with pytest.raises(Misconfigured):
+            Remote(None, "here", None)._answer(told | {"sharpened": odd})
 
 
 def test_a_frame_is_the_question_of_its_sql(served: Served) -> None:

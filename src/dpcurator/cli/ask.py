@@ -16,7 +16,7 @@ from dpcurator.cli.application import HERE, AsJson, Catalog, command, ledger_at,
 from dpcurator.cli.distant import ask_there, budget_there, given, unpriced
 from dpcurator.cli.drawing import Drawing
 from dpcurator.cli.formats import Format, absent, chosen, text_of, write
-from dpcurator.cli.place import PLACE, connected
+from dpcurator.cli.place import connected
 from dpcurator.cli.price_options import NOTHING, Asked, AsOne, File, Question, priced, question_text, questions_of
 from dpcurator.errors import Misconfigured, Refusal
 from dpcurator.numbers import decimal_text
@@ -48,7 +48,7 @@ def ask(
     as_one: AsOne = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for independent noise.")] = False,
     sharpen: Annotated[
-        bool, typer.Option("--sharpen", help="Pay again, and show the mean of all releases paid at this price.")
+        bool, typer.Option("--sharpen", help="Pay again, and show the mean of all releases of the question.")
     ] = False,
     request_id: Annotated[
         str | None, typer.Option("--request-id", help="Names the request: a retry is never paid twice.", metavar="ID")
@@ -91,18 +91,19 @@ def ask(
     if wanted and (file is not None or how_written not in (Format.TABLE, Format.JSON)):
         raise Refusal("--totals is for one question, as a table or json.",
                       cure="Ask the question by itself again, with --totals and the same price: it is free.")
-    if sharpen and (file is not None or rehearse or fresh or PLACE.url is not None):
-        raise Refusal("--sharpen is for one question, not through a server, and pays for new noise already.",
-                      cure="Leave out --file, --rehearse, --fresh and --server.")
+    if sharpen and (file is not None or rehearse or fresh):
+        raise Refusal("--sharpen is for one question, and pays for new noise already.",
+                      cure="Leave out --file, --rehearse and --fresh.")
     drawn = Drawing.of(plot, plot_column, file)
     if (remote := connected()) is not None:
         questions = [question_text(question)] if file is None else questions_of(file, question, asked)
-        more = {"as_one": True} if as_one else {}
+        more = {name: True for name, said in (("as_one", as_one), ("sharpen", sharpen)) if said}
         answers = ask_there(remote, questions, asked, how_written, of_file=file is not None, rehearse=rehearse, yes=yes,
                             fresh=fresh, request_id=request_id, **more)
         for answer in answers:
-            if receipt is not None and answer.receipt is not None:
-                write_receipt(receipt, answer.receipt)
+            signed = answer.sharpened[-1] if answer.sharpened else answer.receipt
+            if receipt is not None and signed is not None:
+                write_receipt(receipt, signed)
             _put(answer, how_written, output, [answer.totals(by=by) for by in wanted])
             drawn.save(answer)
         return

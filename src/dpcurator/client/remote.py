@@ -145,11 +145,15 @@ class Remote(Stewarding):
         return self._answer(sent, rehearsed=True)
 
     def ask(
-        self, question: Question, *, fresh: bool = False, request_id: str | None = None, **asked: Unpack[Asking]
+        self, question: Question, *, fresh: bool = False, request_id: str | None = None, sharpen: bool = False,
+        **asked: Unpack[Asking],
     ) -> Answer:
-        """The answer, paid for. The same question at the same price again is free and gives the same numbers."""
-        body = {"sql": sql_of(question), **({"fresh": True} if fresh else {})} | plain(asked)
-        key = key_of(request_id, fresh)
+        """The answer, paid for. The same question at the same price again is free and gives the same numbers.
+
+        fresh, request_id and sharpen are as for `Curator.ask`."""
+        flags = {name: True for name, said in (("fresh", fresh), ("sharpen", sharpen)) if said}
+        body = {"sql": sql_of(question), **flags} | plain(asked)
+        key = key_of(request_id, fresh or sharpen)
         answer = self._answer(self._line.sent("POST", "/v1/ask", body, key))
 
         return replace(answer, elsewhere=_Totals(self, body, key, answer))
@@ -159,7 +163,8 @@ class Remote(Stewarding):
     ) -> Answer:
         """The same question again, which is free, with its totals."""
         wanted = {"columns": names_of(columns, "columns"), "by": names_of(by, "by")}
-        sent = self._line.sent("POST", "/v1/ask", body | {"stored": True, "totals": [wanted]}, key)
+        free = {} if body.get("sharpen") else {"stored": True}  # a mean is asked for by its request, which was paid
+        sent = self._line.sent("POST", "/v1/ask", body | free | {"totals": [wanted]}, key)
         again, totals = self._answer(sent), sent.get("totals")
         if again.cells != answer.cells:
             raise Refusal("this answer has become finer since: noisy numbers of it were paid for again.",

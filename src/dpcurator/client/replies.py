@@ -68,7 +68,9 @@ class Replies:
         found = self._shaped(sent)
         if found.made_up != rehearsed:
             raise self._line.nonsense()
-        if self._line.key is not None and not rehearsed:
+        if self._line.key is not None and not rehearsed and found.sharpened:
+            self._check_mean(sent)
+        elif self._line.key is not None and not rehearsed:
             self._check(sent)
         return found
 
@@ -80,22 +82,46 @@ class Replies:
             shaped = replace(shaped, notes=tuple(map(shown, shaped.notes)))
             made_up, receipt, repeated = bool(sent["made_up"]), sent["receipt"], bool(sent["repeated"])
             paid = shaped.paid(cost=cost, spent=spent, receipt=receipt, repeated=repeated)
+            paid = replace(paid, sharpened=tuple(sent.get("sharpened", ())))
+            if not all(line.isprintable() for line in paid.foot()[: bool(paid.sharpened)]):
+                raise ValueError("a receipt has no name")
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, Refusal):
             raise self._line.nonsense() from None
         return replace(paid, made_up=made_up)
 
     def _check(self, sent: Json) -> None:
+        if not self._holds(sent["receipt"], sent):
+            raise self._untrue()
+
+    def _check_mean(self, sent: Json) -> None:
+        """Each release by its receipt, and that they are of one question. Which values their mean has, the ledger tells
+        alone: the reply is signed by whoever has it."""
+        from dpcurator.receipts.form import Wrong
+        from dpcurator.receipts.mean import check_mean
+
+        try:
+            if sent["receipt"] is None and all(self._holds(one, None) for one in sent["sharpened"]):
+                check_mean(sent, None, None)
+                return
+        except Wrong:
+            pass
+        raise self._untrue()
+
+    def _holds(self, receipt: Any, answer: Json | None) -> bool:
+        """Whether a receipt holds by the key, and is this account's."""
         from dpcurator.receipts.verification import verify
 
-        signer = sent["receipt"].get("public_key") if isinstance(sent["receipt"], dict) else None
+        signer = receipt.get("public_key") if isinstance(receipt, dict) else None
         if signer not in {self._line.key, *given_up(self._line.chain)}:
             self._line.follow()
-        found = verify(sent["receipt"], public_key=self._line.key, answer=sent, keys=self._line.chain)
-        if not found.holds or self._line.mine not in ("", sent["receipt"].get("analyst", self._line.mine)):
-            raise Misconfigured(
-                "the answer does not hold against the key that was given.", where=self._line.place,
-                cure="Do not use it: ask the steward which key is right, and who stands between.",
-            )
+        found = verify(receipt, public_key=self._line.key, answer=answer, keys=self._line.chain)
+        return found.holds and self._line.mine in ("", receipt.get("analyst", self._line.mine))
+
+    def _untrue(self) -> Misconfigured:
+        return Misconfigured(
+            "the answer does not hold against the key that was given.", where=self._line.place,
+            cure="Do not use it: ask the steward which key is right, and who stands between.",
+        )
 
 
 def _check_form(sent: Json) -> None:

@@ -120,8 +120,8 @@ class Curator(Quoting):
 
         The price is as for `quote`. fresh: pay again for independent noise. request_id: names the request, so that a
         retry is never paid twice. stored: only if that costs nothing, as it was paid before; else Refusal.
-        sharpen: pay again, and show the mean of all releases of this question that were paid at this price, with its
-        own error bar; each of them has a receipt, in `answer.sharpened`, and the mean has none.
+        sharpen: pay again, and show the mean of all releases of this question, those at other prices weighted by
+        inverse variance, with its own error bar; each has a receipt, in `answer.sharpened`, and the mean has none.
         Raises Refusal (nothing charged), OverBudget, Misconfigured, or Fault (charged, and the curator is closed).
         """
         if sharpen:

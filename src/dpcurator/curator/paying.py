@@ -196,15 +196,11 @@ class Paying:
             quote, self.ledger, analyst, charge.request_id, 0, every=every)
 
     def _sharpened(self, whole: Quote, *, request_id: str | None, analyst: str, asked: str) -> Answer:
-        """Pays for one more release, and shows the mean of all that are stored, with noise of this price."""
+        """Pays for one more release, and shows the mean of all that are stored, at whatever price."""
         check_sharpening(whole)
-        before, others = releases_of(whole, self.ledger, analyst)
-        if others and not before:
-            raise Refusal("the stored release of this question was paid at another price, and has other noise.",
-                          cure="Sharpen it at the price that it was paid at; or ask once at a higher price.")
         paid = self._paid(whole, fresh=True, request_id=request_id, analyst=analyst, asked=asked, every=True)
-        releases, _ = releases_of(whole, self.ledger, analyst)
-        quote, noisy = sharpened(whole, [values for _, values in releases])
+        releases = releases_of(whole, self.ledger, analyst)
+        quote, noisy = sharpened(whole, [parts for _, parts in releases])
         shaped = self._shaped(quote, finish(quote, noisy), noisy=noisy)
         made = shaped.paid(cost=paid.cost, spent=paid.spent, receipt=None, repeated=paid.repeated)
         return replace(made, adds_up=paid, sharpened=tuple(receipt for receipt, _ in releases))

@@ -12,6 +12,7 @@ from typing import Any
 from dpcurator.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpcurator.mechanisms.choice.top_counts import TopCounts
 from dpcurator.mechanisms.choice.weighted_quantile import WeightedQuantile
+from dpcurator.mechanisms.noise.weighted import WeightedSum
 from dpcurator.numbers import decimal_text
 from dpcurator.numbers.readable import readable
 from dpcurator.numbers.roots import root_below, ten_to_figures
@@ -27,6 +28,7 @@ class Priced:
     """One paid reading: what is asked, how far a unit moves it and why, and the noise that buys.
 
     epsilon: its pure loss in an epsilon ledger, 0 for Gaussian noise. rho: its share of zCDP, 0 where it has none.
+    mean: of a mean of releases at different prices, the noise of that; `mechanism` is that of one of them.
     """
 
     ask: Ask
@@ -36,11 +38,14 @@ class Priced:
     mechanism: Mechanism
     epsilon: Fraction
     rho: Fraction = Fraction(0)
+    mean: WeightedSum | None = None
 
     __repr__ = readable
 
     def error(self, beta: Fraction, *, added: int = 1) -> Fraction:
         """The noise passes this with probability at most beta, in the query's unit; the sum of so many draws does."""
+        if self.mean is not None:
+            return self.mean.times(added).error(beta) * self.reading.unit
         if added == 1:
             return self.mechanism.error(beta) * self.reading.unit
         from dpcurator.mechanisms.noise.sums import error_of_sum

@@ -1,8 +1,8 @@
-"""Whether a sharpened answer is the mean of the releases that it names: of one question, at one price, each by itself.
+"""Whether a sharpened answer is the mean of the releases that it names: of one question, each paid by itself.
 
-Checked     Its receipts are of one plan and one noise, each of a charge of its own; what it says of its cost and of the
-            budget, is what one of them says; beside catalog and ledger the mean is made anew from the integers that the
-            ledger holds of these charges, and compared with what is printed.
+Checked     Its receipts are of one plan, with noise that adds up, each of a charge of its own; what it says of its cost
+            and of the budget, is what one of them says; beside catalog and ledger the mean is made anew from the
+            integers that the ledger holds of these charges, and compared with what is printed.
 Left        Each receipt by itself: `verify` says that of each.
 Tests       tests/curator/test_sharpen.py.
 """
@@ -28,8 +28,9 @@ def check_mean(answer: Json, catalog: Catalog | None, ledger: Ledger | None) -> 
     first = receipts[0]
     require(len({one["request"] for one in receipts}) == len(receipts), "it counts one release twice")
     for one in receipts:
-        alike = [[claim for claim in told["readings"] if claim["ask"]["what"] not in _CUT] for told in (one, first)]
-        require(canonical(alike[0]) == canonical(alike[1]), "its releases have other noise")
+        asks = [[claim["ask"] for claim in told["readings"] if claim["ask"]["what"] not in _CUT]
+                for told in (one, first)]
+        require(canonical(asks[0]) == canonical(asks[1]), "its releases have other readings")
         for name in ("plan_sha256", "confidence", "analyst", "data_version"):
             require(one[name] == first[name], "its releases are of other questions")
         require("shared" not in one, "a release has noise that another charge paid")
@@ -38,11 +39,11 @@ def check_mean(answer: Json, catalog: Catalog | None, ledger: Ledger | None) -> 
     require(answer["confidence"] == first["confidence"], "its confidence is not that of its releases")
     _check_beside(answer, catalog)
     if catalog is None or ledger is None:
-        return f"{len(receipts)} releases of one question, with noise of one distribution"
+        return f"{len(receipts)} releases of one question, with noise that adds up"
     told = Parsed(first)
     quote = price(told.plan, told.price, catalog, confidence=amount_of(first["confidence"]))
     check_sharpening(quote)
-    held = {receipt["request"]: values for receipt, values in releases_of(quote, ledger, first["analyst"])[0]}
+    held = {receipt["request"]: parts for receipt, parts in releases_of(quote, ledger, first["analyst"])}
     require(all(one["request"] in held for one in receipts), "the ledger holds other releases of it")
     made, noisy = sharpened(quote, [held[one["request"]] for one in receipts])
     rows = [[cell.as_json() for cell in row] for row in finish(made, noisy)]

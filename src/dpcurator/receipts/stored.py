@@ -106,16 +106,15 @@ def worth_noting(
     return found + ([keys] if keys and not _serving_keys(quote, stored[keys], keys) else [])
 
 
-def releases_of(whole: Quote, ledger: Ledger, analyst: str) -> tuple[list[tuple[Json, list[tuple[int, ...]]]], bool]:
+def releases_of(whole: Quote, ledger: Ledger, analyst: str) -> list[tuple[Json, list[tuple[Priced, tuple[int, ...]]]]]:
     """The stored releases of this very question, at its confidence, of which one charge each paid all readings, but the
-    cut's, with noise of the very same distribution as its own: their receipts and integers, in the order they were
-    paid. And whether there are others, with other noise. Of listed keys alone."""
+    cut's, at whatever price: their receipts, and their readings with their integers, in the order they were paid. Of
+    listed keys alone."""
     own = [one for one in whole.priced if not one.ask.overall]
     names = [reading_names(whole.plan, one.ask, whole.catalog, analyst) for one in own]
     stored = ledger.holding([name for some in names for name in some])
-    found: dict[tuple[str, int], dict[int, tuple[int, ...]]] = {}
+    found: dict[tuple[str, int], dict[int, tuple[Priced, tuple[int, ...]]]] = {}
     receipts: dict[tuple[str, int], tuple[int, Json]] = {}
-    others = False
     for at, (wanted, some) in enumerate(zip(own, names, strict=True)):
         for name in some:
             for each, number, part in _each(stored[name]):
@@ -124,15 +123,11 @@ def releases_of(whole: Quote, ledger: Ledger, analyst: str) -> tuple[list[tuple[
                 if asked != (whole.plan_digest, str(whole.confidence)):
                     continue  # of the same readings in another question, whose receipt is not of this one
                 for held in _readings(whole, wanted, [each], some):
-                    if held.place.part != number:
-                        continue
-                    if (held.priced.mechanism, held.priced.steps) != (wanted.mechanism, wanted.steps):
-                        others = True
-                    elif len(held.values) == len(whole.lowered.keys):
-                        found.setdefault(place, {})[at] = held.values
+                    if held.place.part == number and len(held.values) == len(whole.lowered.keys):
+                        found.setdefault(place, {})[at] = held.priced, held.values
                         receipts[place] = (each.charge.position, receipt)
     whole_ones = sorted((receipts[place][0], place) for place, values in found.items() if len(values) == len(own))
-    return [(receipts[place][1], [found[place][at] for at in range(len(own))]) for _, place in whole_ones], others
+    return [(receipts[place][1], [found[place][at] for at in range(len(own))]) for _, place in whole_ones]
 
 
 def with_stored(whole: Quote, ledger: Ledger, analyst: str, *, cut: bool = False) -> Quote:

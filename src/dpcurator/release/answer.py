@@ -288,8 +288,8 @@ class Answer:
         left = f"(left {decimal_text(self.remaining)})"
         if self.sharpened:
             names = ", ".join(receipt_name(one) for one in self.sharpened)
-            several = len(self.sharpened) > 1
-            many = f"the mean of {len(self.sharpened)} releases, receipts" if several else "the first release, receipt"
+            many = f"the mean of {len(self.sharpened)} releases {_priced(self.sharpened, self.currency)}, receipts"
+            many = many if len(self.sharpened) > 1 else "the first release, receipt"
             spent = f"spent {'rho ' if self.currency == 'rho' else ''}{decimal_text(self.cost)} of "
             return [f"{spent}{decimal_text(self.total)} {left}   {many} {names}", *told]
         if self.adds_up is not None:
@@ -367,6 +367,14 @@ def answer_of(core: Json, *, total: Fraction, currency: Currency = "epsilon") ->
         currency=currency,
         cut=Cut(**core["cut"]) if "cut" in core else None,
     )
+
+
+def _priced(receipts: Sequence[Json], currency: str) -> str:
+    """At which prices releases were paid, and so how they count in their mean."""
+    amounts = [decimal_text(Fraction(one[currency])) for one in receipts]
+    if len(set(amounts)) == 1:
+        return f"at {currency} {amounts[0]} each"
+    return f"at {currency} {', '.join(amounts[:-1])} and {amounts[-1]}, weighted by inverse variance"
 
 
 def receipt_name(receipt: Json) -> str:

@@ -46,7 +46,7 @@ PUBLIC: Final = ("GET /health", "GET /v1/key", "POST /v1/verify", "GET /v1/opena
 ANYONE: Final = (ANALYST, AUDITOR, STEWARD)
 ASKING: Final = (ANALYST, STEWARD)
 _MOST_EVENTS: Final = 1000  # of one page of the log
-_PAID: Final = ("totals", "fresh", "stored")  # what a paid question has beside what a quote has
+_PAID: Final = ("totals", "fresh", "sharpen", "stored")  # what a paid question has beside what a quote has
 Key = Annotated[str | None, Header(alias="Idempotency-Key", max_length=200)]
 Name = Annotated[str, InPath(max_length=200)]
 

@@ -93,10 +93,12 @@ class Total(_Form):
 
 
 class Pay(Ask):
-    """The same, to be paid. fresh: pay again for independent noise. stored: only if it was paid before, and costs
-    nothing. totals: also these, of its noisy numbers, which cost nothing more."""
+    """The same, to be paid. fresh: pay again for independent noise. sharpen: the same, and show the mean of all
+    releases of this question, whose receipts are in "sharpened". stored: only if it was paid before, and costs nothing.
+    totals: also these, of its noisy numbers, which cost nothing more."""
 
     fresh: StrictBool = False
+    sharpen: StrictBool = False
     stored: StrictBool = False
     totals: Annotated[list[Total], Field(max_length=MOST_NAMES)] | None = None
 

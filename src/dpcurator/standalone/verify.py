@@ -1155,18 +1155,19 @@ def entries_in(data: bytes) -> list[tuple[Any, Any]]:
 ALIKE = ("plan_sha256", "confidence", "analyst", "data_version")
 
 def mean(printed: Any) -> str:
-    """A sharpened answer names releases of one question with one noise. That its values are their mean is worked out by
+    """A sharpened answer names releases of one question. That its values are their mean is worked out by
     dpcurator verify, beside the ledger: the noisy numbers are in no receipt."""
     first, *others = receipts = printed["sharpened"]
     need(printed["receipt"] is None and len({one["request"] for one in receipts}) == len(receipts),
          "it counts one release twice, or is a release by itself")
     for one in others:
-        noises = [[claim for claim in part["readings"] if not overall(claim["ask"])] for part in (one, first)]
-        same([("its noise", noises[0], noises[1]), *((f"its {name}", one[name], first[name]) for name in ALIKE)])
-    need(not any("shared" in one or one["selection"] for one in receipts) and all(claim["mechanism"] in (
-        "discrete_laplace", "discrete_gaussian") for claim in first["readings"]), "what is chosen, or shared, has none")
+        asks = [[claim["ask"] for claim in part["readings"] if not overall(claim["ask"])] for part in (one, first)]
+        same([("its readings", asks[0], asks[1]), *((f"its {name}", one[name], first[name]) for name in ALIKE)])
+    noises = {claim["mechanism"] for one in receipts for claim in one["readings"]}
+    need(not any("shared" in one or one["selection"] for one in receipts)
+         and noises <= {"discrete_laplace", "discrete_gaussian"}, "what is chosen, or shared, has none")
     need(printed["confidence"] == first["confidence"], "its confidence is not that of its releases")
-    return f"of {len(receipts)} releases of one question and one noise; its values and amounts ARE TAKEN ON TRUST here"
+    return f"of {len(receipts)} releases of one question; its values and amounts ARE TAKEN ON TRUST here"
 
 def file_steps(data: bytes, key: str | None = None, catalog: Any = None, others: Any = (),
                keys: Any = ()) -> list[Step]:
