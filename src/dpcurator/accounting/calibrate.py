@@ -105,7 +105,7 @@ def calibrate(
     error_given: Mapping[str, object] | None = None,
     poisson: Spelled | None = None,
     fixed_size: Spelled | None = None,
-    **others: object,
+    **others: Spelled,
 ) -> Calibrated:
     """Calibrates a mechanism: the least noise that meets one target of privacy or of error.
 
