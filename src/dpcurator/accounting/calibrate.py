@@ -91,7 +91,7 @@ class _Dial:
 
 
 def calibrate(
-    mechanism: Any = None,
+    mechanism: Any,
     *,
     epsilon: Spelled | None = None,
     delta: Spelled | None = None,
@@ -105,7 +105,6 @@ def calibrate(
     error_given: Mapping[str, object] | None = None,
     poisson: Spelled | None = None,
     fixed_size: Spelled | None = None,
-    **others: Spelled,
 ) -> Calibrated:
     """Calibrates a mechanism: the least noise that meets one target of privacy or of error.
 
@@ -127,7 +126,6 @@ def calibrate(
         given: the mechanism's other parameters, by name.
         error_given: what else the mechanism's `error` takes (reports, candidates), by name.
         poisson, fixed_size: each release is of a random sample of the rows, as in dp.Loss.sampled; for an epsilon.
-        others: none; a parameter of the mechanism is refused here with how to give it.
 
     Returns the mechanism, its loss and what is proved. Raises Refusal if there is not one target, the mechanism cannot
     be calibrated, or no noise level could be certified.
@@ -139,12 +137,6 @@ def calibrate(
 
     Source: Balle, Wang 2018 (calibration by the curve itself).
     """
-    if mechanism is None:
-        raise Refusal("calibrate takes a mechanism.", cure="Write it as in calibrate(dp.Laplace, epsilon=1).")
-    if others:
-        said = ", ".join(f'"{name}": {value!r}' for name, value in others.items())
-        raise Refusal(f"calibrate has no parameter {', '.join(others)}.",
-                      cure=f"Write given={{{said[:200]}}} where the mechanism has it.")
     for name, parameters in (("given", given), ("error_given", error_given)):
         if parameters is not None and not isinstance(parameters, Mapping):
             raise Refusal(f"{name} is parameters by their names.", cure=f'Write it as in {name}={{"values": 4}}.')
