@@ -37,7 +37,7 @@ from dpcurator.curator.opening import refresh_all, rehearsing
 from dpcurator.engines import reference, reference_relations
 from dpcurator.engines.duckdb import engine
 from dpcurator.plan import stability
-from dpcurator.pricing import quote as quoting
+from dpcurator.pricing import at_price
 
 
 def tried(name: str, worlds: int = 12, seed: int = 0) -> Broken:
@@ -77,7 +77,7 @@ def a_claim_too_small(monkeypatch):
         found = READING(ask, *rest)
         return replace(found, linf=found.linf - 1) if ask.what == "rows" else found
 
-    monkeypatch.setattr(quoting, "reading", less)
+    monkeypatch.setattr(at_price, "reading", less)
 
 
 def a_quantile_claims_too_little(monkeypatch):
@@ -85,7 +85,7 @@ def a_quantile_claims_too_little(monkeypatch):
         found = READING(ask, *rest)
         return replace(found, linf=found.linf - 1, l1=found.l1 - 1) if ask.what == "quantile" else found
 
-    monkeypatch.setattr(quoting, "reading", less)
+    monkeypatch.setattr(at_price, "reading", less)
 
 
 def cut_counts_rows(monkeypatch):

@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import heart
@@ -44,10 +45,11 @@ from dpcurator.catalog.load import load
 from dpcurator.engines import reference
 from dpcurator.engines.reference import Reference
 from dpcurator.language.rows import Field, fields
+from dpcurator.plan import core as steps
 from dpcurator.plan import keys, lower, stability
-from dpcurator.plan.core import Owner, Sum
+from dpcurator.plan.core import Sum
 from dpcurator.plan.nodes import Bounded, Grouped, Rows, Where
-from dpcurator.pricing import quote as quoting
+from dpcurator.pricing import at_price
 from dpcurator.pricing.quote import Quote
 
 FURTHEST: dict[int, tuple[Any, list[tuple[int, int, int]]]] = {}
@@ -312,7 +314,7 @@ def test_a_claim_of_one_less_fails(what, name, monkeypatch):
         found = honest(ask, *rest)
         return replace(found, **{name: getattr(found, name) - 1}) if ask.what == what else found
 
-    monkeypatch.setattr(quoting, "reading", weakened)
+    monkeypatch.setattr(at_price, "reading", weakened)
     weak = 0
     for world, text, quote in tight_cases():
         claims = {index for index, one in enumerate(quote.priced) if one.ask.what == what}
@@ -514,7 +516,7 @@ def test_a_column_taken_as_always_present_fails(monkeypatch):
 def test_replacing_a_unit_is_not_adding_one(monkeypatch):
     honest = stability.reading
     monkeypatch.setattr(
-        quoting, "reading", lambda ask, reach, steps: honest(ask, replace(reach, neighbours="add-remove"), steps)
+        at_price, "reading", lambda ask, reach, steps: honest(ask, replace(reach, neighbours="add-remove"), steps)
     )
     cases = [case for case in tight_cases() if case[0].replaces and "GROUP BY" in case[1] and not case[0].each_row]
     wide = [case for case in cases if case[2].reach.chosen or (case[2].reach.keys or 0) > (case[2].reach.groups or 0)]
@@ -600,7 +602,7 @@ def test_no_unit_is_cut_by_it_after_a_refresh():
 
 
 def test_an_owner_forgotten_fails(monkeypatch):
-    monkeypatch.setattr(lower, "Owner", lambda column: Owner(None))
+    monkeypatch.setattr(lower, "steps", SimpleNamespace(**vars(steps) | {"Owner": lambda column: steps.Owner(None)}))
     assert any(broken(*case) for case in tight_cases())
 
 
