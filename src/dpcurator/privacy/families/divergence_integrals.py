@@ -19,7 +19,8 @@ Proof       Integrals over an interval are made in balls (Petras' bisection with
             exchanged, and L = 0 the rest; so A = 1 + E_Q[b**a + b**(1-a) - b - 1; l > 0], where all of it is at least
             0, and at most e**(a l), as 1 <= b <= e**l. It is also E_Q[b**a - 1 - a (b-1); l > 0] + E_Q[b**(1-a) - 1 +
             (a-1) (b-1); l > 0], of things at least 0; so with all l it is at most A' + A" - 1, of the Poisson sample
-            both ways, and so at most 2 A' - 1 where removing a row is the worse, as for a symmetric pair.
+            both ways, and so at most 2 A' - 1 where removing a row is the worse, as for a symmetric pair. And at most
+            A' + 1, as b**(1-a) <= 1.
             A density on (-e, e) and atoms at its ends: E_Q g(b(l)) is g at the lower end plus the integral of
             g'(b(t)) q e**t Q(l > t) over t (by parts).
             Atoms: the sum of p**a q**(1-a).
@@ -266,7 +267,11 @@ def of_atoms(law: Distribution, alpha: Fraction) -> Enclosure | None:
 def twice(poisson: Fraction, alpha: Fraction) -> Fraction:
     """At least the divergence on a sample of a fixed size, by that of removing a row from a Poisson sample."""
     power = (alpha - 1) * poisson
-    return min(power + Fraction(7, 10), enclosed(lambda bits: (2 * ball(power).expm1()).log1p()).hi) / (alpha - 1)
+    more = enclosed(lambda bits: (-ball(power)).exp().log1p()).hi if power < 2**40 else Fraction(0)
+    found = [power + (more or Fraction(1, 2**64))]
+    if power < 1:
+        found.append(enclosed(lambda bits: (2 * ball(power).expm1()).log1p()).hi)
+    return min(found) / (alpha - 1)
 
 
 def of_pure(base: Family, epsilon: Callable[[Given], Fraction] | None, given: Given, alpha: Fraction) -> Enclosure:

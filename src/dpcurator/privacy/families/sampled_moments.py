@@ -5,9 +5,9 @@ Definition  With P = N(mu, 1), Q = N(0, 1) and l = ln P/Q = mu x - mu**2/2, the 
             greater, so this is the divergence both ways.
             Other symmetric pairs of known divergences D_k: A(n) is the sum of C(n, k) (1-q)**(n-k) q**k e**((k-1) D_k),
             and the divergence both ways is the same.
-Promise     An enclosure, of Gaussian noise up to order 512 to under 2**-64 of ln A, for mu**2 or its inverse up to
-            2**24. Else so at whole orders, and between them from the lower one to a chord above. Beyond order 512: from
-            0 to the bound by that of all rows.
+Promise     An enclosure, of Gaussian noise up to order 2048 to under 2**-64 of ln A, for mu**2 or its inverse up to
+            2**24. Else so at whole orders, and between them from the lower one to a chord above. Beyond that order, or
+            512 for others: from 0 to the bound by that of all rows.
 Proof       Whole orders n: A(n) is the binomial sum of (1-q)**(n-k) q**k e**(k (k-1) mu**2/2).
             Others: with t = q e**l/(1-q) where that is at most 1, b = 1 - q + q e**l is (1-q) (1+t), and elsewhere
             q e**l (1 + 1/t). So A is the integral of (1+t)**a over a measure on [0, 1], which is the sum over k >= 0 of
@@ -40,6 +40,7 @@ from dpcurator.privacy.distribution import ZERO
 from dpcurator.privacy.narrow import enclosed
 
 _ORDERS = 512  # up to which moments are added up
+_GAUSSIAN_ORDERS = 2048  # up to which those of Gaussian noise are
 _RANGE = Fraction(2) ** 24  # of mu**2 and its inverse, for which a series is
 
 
@@ -49,7 +50,7 @@ def renyi_of_gaussian(square: Fraction, rate: Fraction, alpha: Fraction) -> Encl
     if square == 0:
         return ZERO
     whole = _of_all_rows(square, rate, alpha)
-    if alpha > _ORDERS:
+    if alpha > _GAUSSIAN_ORDERS:
         return Enclosure(Fraction(0), whole / (alpha - 1))
     low = _moment(square, rate, n)
     if alpha == n:
