@@ -79,6 +79,7 @@ _NAMES = {
     "loss_distribution": ("dpcurator.privacy.own", "loss_distribution"),
     "privacy_profile": ("dpcurator.privacy.own", "privacy_profile"),
     "renyi_curve": ("dpcurator.privacy.own", "renyi_curve"),
+    "gaussian_mixture": ("dpcurator.privacy.own", "gaussian_mixture"),
     "import_pld": ("dpcurator.accounting.exchange", "import_pld"),
     "export_pld": ("dpcurator.accounting.exchange", "export_pld"),
     "dpftrl": ("dpcurator.accounting.factorisation", "dpftrl"),
@@ -169,6 +170,7 @@ if TYPE_CHECKING:
     from dpcurator.privacy.families.gaussian import textbook_sigma as textbook_sigma
     from dpcurator.privacy.group import group_privacy as group_privacy
     from dpcurator.privacy.loss import Loss as Loss
+    from dpcurator.privacy.own import gaussian_mixture as gaussian_mixture
     from dpcurator.privacy.own import loss_distribution as loss_distribution
     from dpcurator.privacy.own import privacy_profile as privacy_profile
     from dpcurator.privacy.own import renyi_curve as renyi_curve

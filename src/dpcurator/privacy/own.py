@@ -1,5 +1,5 @@
 """Losses of one's own, checked and stored as data: from two probability mass functions, a loss distribution, a privacy
-profile or a Renyi curve. What each promises is argued in its file of privacy/families.
+profile, a Renyi curve or a mixture of Gaussians. What each promises is argued in its file of privacy/families.
 
 Checked in tests/privacy/test_own.py.
 """
@@ -13,10 +13,10 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
 from dpcurator.errors import Refusal, closest
-from dpcurator.numbers import rational
+from dpcurator.numbers import positive, rational
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.numbers.rational import at_least_0
+from dpcurator.numbers.rational import at_least_0, from_0_to_1
 from dpcurator.privacy.families.finite import few_enough, numbered
 from dpcurator.privacy.families.loss_distribution import other_mass
 from dpcurator.privacy.loss import Loss
@@ -236,6 +236,42 @@ def renyi_curve(divergences: Mapping[Spelled, Spelled] | Iterable[tuple[Spelled,
     found = _paired(divergences, "order", "divergence", "{2: 0.1, 8: 0.4}")
     given = numbered("order", [one for one, _ in found]) | numbered("divergence", [two for _, two in found])
     return Loss("renyi", given)
+
+
+def gaussian_mixture(
+    shifts: Iterable[Spelled], probabilities: Iterable[Spelled], *, sigma: Spelled
+) -> Loss:
+    """The loss of Gaussian noise on a query that moves by a random distance: a mixture of Gaussians.
+
+    P is N(S, sigma**2) with S drawn from `shifts` by `probabilities`, Q is N(0, sigma**2).
+
+    Promise: it dominates Gaussian noise on a sum that moves, where rows are added or removed, by a vector whose length
+    is at most shifts[i] with probability probabilities[i], drawn independently of all else; in both directions.
+
+    Parameters:
+        shifts: numbers >= 0, in the unit of sigma; 0 where the rows are not in the sample.
+        probabilities: numbers >= 0, one for each shift, which add up to 1.
+        sigma: number > 0, the standard deviation of the noise.
+
+    Returns a dp.Loss. Raises Refusal if a number is out of its range, or the probabilities do not add up to 1.
+
+    >>> import dpcurator as dp
+    >>> loss = dp.gaussian_mixture([0, 1, 2], ["0.81", "0.18", "0.01"], sigma=2)  # two rows, each sampled with 1/10
+    >>> loss == dp.Loss("gaussian", sigma=2).sampled(poisson="0.1").for_group(2)
+    True
+
+    Source: Choquette-Choo, Ganesh, Steinke, Thakurta 2023 (mixtures of Gaussians).
+    """
+    lengths, chances = _listed(shifts, "shifts"), _listed(probabilities, "probabilities")
+    if len(lengths) != len(chances):
+        what = f"There are {len(lengths)} shifts and {len(chances)} probabilities."
+        raise Refusal(what, cure="Give one for each.")
+    at: dict[Fraction, Fraction] = {}
+    for length, chance in zip(lengths, chances, strict=True):
+        at[length] = at.get(length, Fraction(0)) + from_0_to_1(chance, name="probabilities")
+    given = numbered("shift", sorted(at)) | numbered("chance", [at[length] for length in sorted(at)])
+    still = {"other_shift0": Fraction(0), "other_chance0": Fraction(1)}
+    return Loss("gaussian_mixture", {"variance": positive(sigma, name="sigma") ** 2, **given, **still})
 
 
 def _paired(pairs: Any, first: str, second: str, like: str) -> list[tuple[Fraction, Fraction]]:

@@ -50,7 +50,8 @@ def thinned(at: Window, index: int, step: Fraction, seen: Sight) -> Window:
     high = min([math.ceil((min([*beyond, linear + 6 * _EVEN * h]) - lowest) / h), at.last])
     before = [float(x[i]) for i in range(len(x)) if below[i] * 4 <= _FAR_OUT]
     low = max([math.floor((before[-1] - lowest) / h) if before else at.first, at.first])
-    low, high = min(low, 0, high), max(high, 0, low)
+    near = min(max(0, at.first), at.last)  # 0, where the window has it
+    low, high = min(low, near, high), max(high, near, low)
     runs = [*reversed(_tail(low, at.first, lambda place: gap(place, False))), Run(low, 1, high - low + 1)]
     return replace(at, runs=(*runs, *_tail(high, at.last, lambda place: gap(place, True))))
 
