@@ -84,6 +84,7 @@ _NAMES = {
     "export_pld": ("dpcurator.accounting.exchange", "export_pld"),
     "dpftrl": ("dpcurator.accounting.factorisation", "dpftrl"),
     "dpsgd": ("dpcurator.accounting.training", "dpsgd"),
+    "shuffled_bracket": ("dpcurator.accounting.shuffling", "shuffled_bracket"),
     "noise_multiplier": ("dpcurator.accounting.training", "noise_multiplier"),
     "tradeoff": ("dpcurator.accounting.tradeoff", "tradeoff"),
     "advantage": ("dpcurator.accounting.tradeoff", "advantage"),
@@ -118,6 +119,7 @@ if TYPE_CHECKING:
     from dpcurator.accounting.filters import RenyiFilter as RenyiFilter
     from dpcurator.accounting.filters import ZcdpFilter as ZcdpFilter
     from dpcurator.accounting.odometer import Odometer as Odometer
+    from dpcurator.accounting.shuffling import shuffled_bracket as shuffled_bracket
     from dpcurator.accounting.tradeoff import advantage as advantage
     from dpcurator.accounting.tradeoff import bayes_risk as bayes_risk
     from dpcurator.accounting.tradeoff import posterior as posterior
