@@ -25,6 +25,7 @@ MADE = {  # where a family is made: what a rule of composition gives, and the co
     ("convert.py", "pure"): 1,
     ("factorisation.py", "gaussian"): 1,
     ("pld/lattice.py", "gaussian"): 1,
+    ("shuffling.py", "gaussian"): 1,
     ("training.py", "cut_batch"): 1,
     ("training.py", "gaussian"): 2,
 }

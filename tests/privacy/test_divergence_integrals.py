@@ -83,16 +83,24 @@ def test_samples_of_a_fixed_size_have_the_divergence_of_their_pair(order: str) -
         assert found.hi <= integrals.twice(forward.hi, F(order))
 
 
-def test_atoms_are_added_up_exactly_and_both_ways() -> None:
+@pytest.mark.parametrize(("p", "q"), [
+    ([F(1, 2), F(1, 4), F(1, 4)], [F(1, 4), F(1, 8), F(5, 8)]),
+    ([F(1, 3), F(2, 3)], [F(1, 7), F(6, 7)]),  # of no power of two
+    ([F(1, 3), F(2, 3), F(0)], [F(1, 7), F(5, 7), F(1, 7)]),  # and with an outcome that P never has
+])  # fmt: skip
+def test_atoms_are_added_up_exactly_and_both_ways(p: list[F], q: list[F]) -> None:
     """Of order 2 the sums are rational."""
-    p, q, r = [F(1, 2), F(1, 4), F(1, 4)], [F(1, 4), F(1, 8), F(5, 8)], F(1, 10)
+    r = F(1, 10)
     mixed = [(1 - r) * two + r * one for one, two in zip(p, q, strict=True)]
     removing = sum((m * m / two for m, two in zip(mixed, q, strict=True)), F(0))
     adding = sum((two * two / m for m, two in zip(mixed, q, strict=True)), F(0))
-    found = PAIR.sampled(poisson=r).renyi(2)
+    found = dp.two_pmfs(p, q).sampled(poisson=r).renyi(2)
     meets(found, math.log(max(removing, adding)), 1e-12)
     with precision(256):
         assert ball(found.lo) <= ball(max(removing, adding)).log() <= ball(found.hi)
+
+
+def test_a_coin_on_half_of_the_rows_by_hand() -> None:
     coin = dp.Loss("randomised_response", truth="3/4", lie="1/4").sampled(fixed_size="1/2")
     # 1/2 under P is 1/4 under Q, then the same two exchanged, and what is left: p**2/q are 1, 1/8 and 1/4
     assert float(coin.renyi(2).hi) == pytest.approx(math.log(1 + 1 / 8 + 1 / 4))

@@ -67,10 +67,10 @@ def shuffled_bracket(
     Returns a Bracket. Raises Refusal if a parameter is out of its range, or not just one of delta and epsilon is given.
 
     >>> import dpcurator as dp
-    >>> found = dp.shuffled_bracket(noise_multiplier="0.5", batches=100, delta="1e-5")
+    >>> found = dp.shuffled_bracket(noise_multiplier="0.8", batches=1000, delta="1e-6")
     >>> f"{float(found.lower):.2f} {float(found.upper):.2f}"
-    '9.99 10.00'
-    >>> dp.dpsgd(noise_multiplier="0.5", rate="0.01", steps=100).estimate(delta="1e-5") < 6.5  # on Poisson samples
+    '6.04 6.31'
+    >>> dp.dpsgd(noise_multiplier="0.8", rate="0.001", steps=1000).estimate(delta="1e-6") < 0.5  # on Poisson samples
     True
 
     Source: Chua et al. 2024 (the lower end).

@@ -23,7 +23,7 @@ Proof       Integrals over an interval are made in balls (Petras' bisection with
             A' + 1, as b**(1-a) <= 1.
             A density on (-e, e) and atoms at its ends: E_Q g(b(l)) is g at the lower end plus the integral of
             g'(b(t)) q e**t Q(l > t) over t (by parts).
-            Atoms: the sum of p**a q**(1-a).
+            Atoms: the sum of p**a q**(1-a), to which what lies below the lowest loss l adds at most e**((a-1) l) p.
 Source      Trefethen, Weideman 2014 (the trapezoidal rule); Wang, Balle, Kasiviswanathan 2019 (arXiv 1808.00087,
             samples of a fixed size, a looser bound); Choquette-Choo et al. 2023 (arXiv 2310.15526, mixtures); Johansson
             2018 (arXiv 1802.07942, integrals in balls).
@@ -53,6 +53,7 @@ ATOMS = 300  # of a law, at most, that are added up
 ORDERS = 64  # up to which integrals over Gaussian noise on a sample of a fixed size are made
 _NARROWEST = 200  # greatest order times mu**2 for which they are: pieces of them are narrower than pi / mu
 REACH = 100  # of losses of which sums and integrals are made
+_ROUND_OFF = Fraction(1, 2**50)  # of a mass that may be nothing
 _POINTS = 20_000  # of a trapezoid sum, at most
 LAST = 512  # order up to which one is made, or an integral over an interval
 _FLOATS = Fraction(1, 10**100)  # sizes that doubles have, with room
@@ -244,14 +245,18 @@ def of_smooth(law: Distribution, rate: Fraction, alpha: Fraction, *, fixed: bool
 
 def of_atoms(law: Distribution, alpha: Fraction) -> Enclosure | None:
     """None where the law has more than atoms, or more of them than are listed."""
-    if law.continuous or law.infinite or law.above.hi or law.below.hi:
+    if law.continuous or law.infinite or law.above.hi or law.below.hi > _ROUND_OFF:
         return None
     ends = [atom.loss if isinstance(atom.loss, Enclosure) else Enclosure.exactly(atom.loss) for atom in law.atoms]
     if all(end.lo == end.hi == 0 for end in ends):
         return ZERO
     if any(one.lo <= other.hi for one, other in pairwise(ends)):
         return None  # some too near to be told apart
-    places = [law.place(end.hi) for end in ends] + [law.place(ends[-1].lo - 1)]
+    lowest = ends[-1].lo
+    places = [law.place(end.hi) for end in ends] + [law.place(lowest - 1)]
+    with precision(512):
+        if 1 - law.survival(places[-1], 512)[0] > 0:
+            return None
 
     def value(bits: int) -> Ball:
         total, order, before = ball(0), ball(alpha), law.survival(places[0], bits)
@@ -259,7 +264,8 @@ def of_atoms(law: Distribution, alpha: Fraction) -> Enclosure | None:
             after = law.survival(place, bits)
             p, q = after[0] - before[0], after[1] - before[1]
             total, before = total + (order * p.log() + (1 - order) * q.log()).exp(), after
-        return total.log()
+        below = abs(1 - before[0]).upper() * ((order - 1) * ball(lowest)).exp()
+        return (total + _from_0_to(below)).log()
 
     return enclosed(value) * (1 / (alpha - 1))
 
