@@ -38,8 +38,14 @@ SETTINGS: Final = {  # of SQL: these touch rows, or what is said of them
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.variable.substitute": "false",  # no ${...} within a statement
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",  # a quotient has 32 digits before its point, not 20
-    "spark.sql.constraintPropagation.enabled": "false",  # no condition of Spark's own on what an expression computes
+    # No conditions of Spark's own on what an expression computes: each writes the whole of it out once more at every
+    # level below, in time exponential in the depth.
+    "spark.sql.constraintPropagation.enabled": "false",
+    "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
+    "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
+    "spark.sql.optimizer.runtimeFilter.semiJoinReduction.enabled": "false",
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",  # of two tables of one name the inner one is meant
     "spark.sql.storeAssignmentPolicy": "ANSI",
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
