@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from shell import CLINIC, run
+from shell import CLINIC, refreshed, run
 
 QUERIES = """\
 -- every city
@@ -25,8 +25,7 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     (tmp_path / "curator.toml").write_text(CLINIC)
     (tmp_path / "queries.sql").write_text(QUERIES)
     monkeypatch.chdir(tmp_path)
-    assert run(capsys, "refresh").code == 0
-    return tmp_path
+    return refreshed(tmp_path)
 
 
 def test_each_answer_is_under_its_question_and_the_cost_is_said_once(clinic, capsys):

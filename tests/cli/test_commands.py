@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shell import CLINIC, COUNT, run
+from shell import CLINIC, COUNT, refreshed, run
 
 CATALOG = CLINIC + 'height = "float"\n'
 
@@ -28,8 +28,7 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def ready(clinic: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    assert run(capsys, "refresh").code == 0
-    return clinic
+    return refreshed(clinic)
 
 
 def test_a_newcomers_path(clinic: Path, capsys: pytest.CaptureFixture[str]) -> None:

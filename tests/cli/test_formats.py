@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from shell import CLINIC, COUNT, run
+from shell import CLINIC, COUNT, refreshed, run
 
 import dpcurator as dp
 from dpcurator.cli.formats import write
@@ -25,8 +25,7 @@ def ready(tmp_path, monkeypatch, capsys):
     (tmp_path / "visits.csv").write_text("patient_id,city,age\n" + "\n".join(rows) + "\n")
     (tmp_path / "curator.toml").write_text(CLINIC)
     monkeypatch.chdir(tmp_path)
-    assert run(capsys, "refresh").code == 0
-    return tmp_path
+    return refreshed(tmp_path)
 
 
 def test_csv_has_the_ends_the_price_and_the_receipt(ready, capsys):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from shell import CLINIC, run
+from shell import CLINIC, refreshed, run
 
 from dpcurator.curator.opening import open_curator
 from dpcurator.errors import OverBudget
@@ -18,8 +18,7 @@ def ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     (tmp_path / "visits.csv").write_text("patient_id,city,age\n" + "".join(f"p{n},Leeds,{n}\n" for n in range(50)))
     (tmp_path / "curator.toml").write_text(CLINIC)
     monkeypatch.chdir(tmp_path)
-    assert run(capsys, "refresh").code == 0
-    return tmp_path
+    return refreshed(tmp_path)
 
 
 def test_an_account_from_its_first_token_to_its_last(ready: Path, capsys: pytest.CaptureFixture[str]) -> None:

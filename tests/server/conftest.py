@@ -16,11 +16,10 @@ pytest.importorskip("httpx", reason="httpx is not installed")
 
 import httpx
 import uvicorn
-from shell import CLINIC
+from shell import CLINIC, refreshed
 
 import dpcurator as dp
-from dpcurator.catalog.load import load
-from dpcurator.curator.opening import open_curator, refresh_all
+from dpcurator.curator.opening import open_curator
 from dpcurator.ledger.accounts import new_token
 from dpcurator.server.access import Access
 from dpcurator.server.application import application
@@ -74,7 +73,7 @@ def clinic(directory: Path, epsilon: int = 1000) -> tuple[Path, dict[str, str]]:
     ))
     place = directory / "curator.toml"
     place.write_text(CLINIC.replace("epsilon = 1\n", f"epsilon = {epsilon}\n"))
-    refresh_all(load(place))
+    refreshed(directory)
     ledger = open_curator(place).ledger
     tokens = {name: new_token(name) for name in ROLES}
     for name, role in ROLES.items():
