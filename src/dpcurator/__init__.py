@@ -85,7 +85,7 @@ _NAMES = {
     "dpftrl": ("dpcurator.accounting.factorisation", "dpftrl"),
     "dpsgd": ("dpcurator.accounting.training", "dpsgd"),
     "shuffled_bracket": ("dpcurator.accounting.shuffling", "shuffled_bracket"),
-    "noise_multiplier": ("dpcurator.accounting.training", "noise_multiplier"),
+    "noise_multiplier": ("dpcurator.accounting.training_noise", "noise_multiplier"),
     "tradeoff": ("dpcurator.accounting.tradeoff", "tradeoff"),
     "advantage": ("dpcurator.accounting.tradeoff", "advantage"),
     "bayes_risk": ("dpcurator.accounting.tradeoff", "bayes_risk"),
@@ -125,7 +125,7 @@ if TYPE_CHECKING:
     from dpcurator.accounting.tradeoff import posterior as posterior
     from dpcurator.accounting.tradeoff import tradeoff as tradeoff
     from dpcurator.accounting.training import dpsgd as dpsgd
-    from dpcurator.accounting.training import noise_multiplier as noise_multiplier
+    from dpcurator.accounting.training_noise import noise_multiplier as noise_multiplier
     from dpcurator.auditing.claims import Approximate as Approximate
     from dpcurator.auditing.claims import Pure as Pure
     from dpcurator.auditing.claims import Zcdp as Zcdp

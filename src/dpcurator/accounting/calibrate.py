@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any
 from dpcurator.accounting.bracket import SECONDS, Bracket
 from dpcurator.accounting.closed.bounds import each_bound, upper_bounds
 from dpcurator.accounting.composition import Composition
+from dpcurator.accounting.no_noise import any_noise, below, drawn
 from dpcurator.accounting.rounding import down
 from dpcurator.errors import Refusal
 from dpcurator.numbers import decimal_text, positive, rational, whole
@@ -47,6 +48,7 @@ from dpcurator.privacy.calibration import Calibration
 from dpcurator.privacy.families import FAMILIES
 from dpcurator.privacy.families.gaussian import gaussian_sigma
 from dpcurator.privacy.loss import Loss
+from dpcurator.privacy.sampled import rate_of
 
 if TYPE_CHECKING:
     from dpcurator.numbers.rational import Spelled
@@ -215,7 +217,7 @@ def _closer(dial: _Dial, found: Calibrated, epsilon: Fraction, start: Fraction, 
         return found
     delta, how = found.proved["delta"], (_TIGHT_GAP, SECONDS) if tight else (_GAP, _SECONDS)
     try:
-        setting, bracket = _nearest(dial, found.releases, epsilon, delta, start, *how)
+        setting, bracket = _nearest(dial, found.releases, _Goal(epsilon, delta), start, *how)
     except Refusal:
         return found
     made, loss = dial.make(setting)
@@ -225,31 +227,48 @@ def _closer(dial: _Dial, found: Calibrated, epsilon: Fraction, start: Fraction, 
     return Calibrated(mechanism=made, loss=loss, releases=found.releases, proved=proved, by=bracket.method)
 
 
+@dataclass(frozen=True, slots=True)
+class _Goal:
+    """epsilon > 0 at a delta, or a delta at epsilon 0."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    @property
+    def most(self) -> Fraction:
+        return self.epsilon or self.delta
+
+    @property
+    def asked(self) -> dict[str, Fraction]:
+        return {"delta": self.delta} if self.epsilon else {"epsilon": self.epsilon}
+
+
 def _nearest(
-    dial: _Dial, count: int, epsilon: Fraction, delta: Fraction, start: Fraction, gap: Fraction, seconds: float
+    dial: _Dial, count: int, goal: _Goal, start: Fraction, gap: Fraction, seconds: float
 ) -> tuple[Fraction, Bracket]:
-    """A value of the dial proved to meet epsilon > 0, and its bracket: within `gap` of epsilon, or of a value that was
+    """A value of the dial proved to meet the goal, and its bracket: within `gap` of the goal, or of a value that was
     not proved to. Raises Refusal if none was."""
     good: tuple[Fraction, Bracket] | None = None
     bad: Fraction | None = None
     before: tuple[float, float] | None = None
-    at, slope, step = start, 1.0, 1.0
+    at, slope, step, most = start, 1.0, 1.0, goal.most
     for _ in range(_TRIES):
         at = decimal_at(place_of(at, _NEAR_FIGURES), _NEAR_FIGURES)
         if (good and at <= good[0]) or (bad and at >= bad) or not _LEAST <= at <= _MOST:
             break
         try:
-            found = Composition(((dial.make(at)[1], count),)).bracket(delta=delta, accuracy=gap / 4, seconds=seconds)
+            parts = ((dial.make(at)[1], count),)
+            found = Composition(parts).bracket(**goal.asked, accuracy=gap / 4, seconds=seconds)
         except Refusal:  # no epsilon at all
             found = None
-        if found is not None and found.upper <= epsilon:
+        if found is not None and found.upper <= most:
             good = at, found
         else:
             bad = at
-        if good and (good[1].upper >= epsilon * (1 - gap) or (bad and bad <= good[0] * (1 + gap))):
+        if good and (good[1].upper >= most * (1 - gap) or (bad and bad <= good[0] * (1 + gap))):
             break
         if found is not None and found.upper > 0:
-            here = math.log(at), math.log(found.upper / epsilon)
+            here = math.log(at), math.log(found.upper / most)
             if before is not None and before != here and (here[1] - before[1]) / (here[0] - before[0]) > 0.1:
                 slope = (here[1] - before[1]) / (here[0] - before[0])
             before = here
@@ -298,6 +317,11 @@ def _sampled(dial: _Dial, how: Mapping[str, Any]) -> _Dial:
 def _for_samples(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int) -> Calibrated:
     """Pure epsilons add up; one release goes by its own curve, more by the loss distribution, near the estimate."""
     proved, by = {"epsilon": epsilon, "delta": delta}, "own curve"
+    rate = rate_of(dial.make(dial.start)[1])
+    if delta >= drawn(rate, count).hi:
+        raise Refusal(
+            any_noise(rate, count), cure=f"Write delta={decimal_text(below(drawn(rate, count).lo))}, or less."
+        )
     if delta == 0:
         setting = _greatest(lambda value: count * dial.make(value)[1].pure_epsilon() > epsilon, dial.start, _FIGURES)
         made, loss = dial.make(setting)
@@ -314,12 +338,13 @@ def _for_samples(dial: _Dial, epsilon: Fraction, delta: Fraction, count: int) ->
 
     def beyond(value: Fraction) -> bool:
         try:
-            return Composition(((dial.make(value)[1], count),)).estimate(delta=delta) > epsilon
+            return Composition(((dial.make(value)[1], count),)).estimate(**goal.asked) > goal.most
         except Refusal:  # no epsilon at all
             return True
 
-    setting, bracket = _nearest(dial, count, epsilon, delta, _greatest(beyond, dial.start, 4), _GAP, SECONDS)
-    proved["epsilon"] = bracket.upper
+    goal = _Goal(epsilon, delta)
+    setting, bracket = _nearest(dial, count, goal, _greatest(beyond, dial.start, 4), _GAP, SECONDS)
+    proved["epsilon"] = bracket.upper if epsilon else epsilon
     made, loss = dial.make(setting)
     return Calibrated(mechanism=made, loss=loss, releases=count, proved=proved, by=bracket.method)
 

@@ -35,16 +35,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpcurator.accounting.composition import Composition
 from dpcurator.errors import Refusal, closest
 from dpcurator.numbers import positive, rational, whole
 from dpcurator.numbers.arb import ball, precision
 from dpcurator.numbers.enclosure import bracket
-from dpcurator.numbers.rational import at_least_0, between_0_and_1
 from dpcurator.privacy.loss import Loss
-from dpcurator.privacy.sampled import rate_of, way_of
 
 if TYPE_CHECKING:
     from dpcurator.numbers.rational import Spelled
@@ -124,136 +122,11 @@ def dpsgd(
     return _cut(multiplier, share, whole(rows, name="rows"), whole(largest_batch, name="largest_batch", least=1), count)
 
 
-def noise_multiplier(
-    *,
-    epsilon: Spelled | None = None,
-    delta: Spelled | None = None,
-    advantage: Spelled | None = None,
-    error_rates: tuple[Spelled, Spelled] | None = None,
-    batch: int | None = None,
-    rows: int | None = None,
-    rate: Spelled | None = None,
-    epochs: Spelled | None = None,
-    steps: int | None = None,
-    sampling: str = "poisson",
-    neighbours: str | None = None,
-    largest_batch: int | None = None,
-) -> Fraction:
-    """The least noise multiplier found with which a DP-SGD run is certified to meet a target.
-
-    The target is an epsilon at a delta; or the advantage of the best membership test; or a pair of its error rates.
-
-    Promise: dpsgd(noise_multiplier=<what is returned>, ...) was proved to meet the target: at most this epsilon at this
-    delta, at most this advantage, or no test with a false positive rate of the first and a false negative rate below
-    the second error rate. It is within about half a percent of the least that can be proved.
-
-    Parameters:
-        epsilon, delta: numbers > 0 and in (0, 1), of the whole run; or
-        advantage: number in (0, 1), the most that 1 less both error rates may be; or
-        error_rates: a pair of numbers in (0, 1), a false positive rate and the least false negative rate with it.
-        batch, rows, rate, epochs, steps, sampling, neighbours, largest_batch: as in dp.dpsgd.
-
-    Returns a Fraction. Raises Refusal if a parameter is missing or out of its range, or no noise up to a million does.
-
-    >>> import dpcurator as dp
-    >>> sigma = dp.noise_multiplier(epsilon=2, delta="1e-5", rate=1, steps=4)
-    >>> float(dp.dpsgd(noise_multiplier=sigma, rate=1, steps=4).epsilon(delta="1e-5")) <= 2
-    True
-    >>> sigma = dp.noise_multiplier(error_rates=("0.05", "0.9"), rate=1, steps=4)  # 90 % of members are missed
-    >>> dp.tradeoff(dp.dpsgd(noise_multiplier=sigma, rate=1, steps=4), alpha="0.05").lo >= 0.9
-    True
-
-    Source: Abadi et al. 2016; Balle, Wang 2018 (calibration by the curve); Kulynych et al. 2024 (by attack rates).
-    """
-    run: dict[str, Any] = {"batch": batch, "rows": rows, "rate": rate, "epochs": epochs, "steps": steps,
-                           "sampling": sampling, "neighbours": neighbours, "largest_batch": largest_batch}  # fmt: skip
-    targets = [epsilon is not None or delta is not None, advantage is not None, error_rates is not None]
-    if sum(targets) != 1 or (epsilon is None) != (delta is None):
-        raise Refusal(
-            "A target is an epsilon with its delta, an advantage, or a pair of error rates.",
-            cure="Write noise_multiplier(epsilon=2, delta=1e-5, batch=256, rows=60_000, epochs=60).",
-        )
-    if error_rates is not None:
-        return _searched(_by_error_rates(error_rates, run))
-    if advantage is not None:
-        epsilon, delta = Fraction(0), between_0_and_1(advantage, name="advantage")
-    assert epsilon is not None and delta is not None  # noqa: PT018
-    if sampling == "allocated" or neighbours is not None or largest_batch is not None:
-        return _searched(_by_epsilon(at_least_0(epsilon, name="epsilon"), between_0_and_1(delta), run))
-    return _calibrated(epsilon, delta, run)
-
-
-def _calibrated(epsilon: Spelled, delta: Spelled, run: dict[str, Any]) -> Fraction:
-    """By dp.calibrate, which knows one Gaussian loss and its samples."""
-    from dpcurator.accounting.calibrate import calibrate
-    from dpcurator.numbers.roots import root_above
-
-    ((loss, count),) = dpsgd(noise_multiplier=1, **run).parts
-    way = way_of(loss)
-    sample: dict[str, Any] = {} if way is None else {way: rate_of(loss)}
-    found = calibrate(
-        "gaussian", epsilon=epsilon, delta=delta, sensitivity=loss["shift"], releases=count, tight=True, **sample
-    )
-    return _up(root_above(found.loss["variance"], 10**12))
-
-
-_Enough = Callable[[Fraction], bool]
-
-
-def _by_epsilon(epsilon: Fraction, delta: Fraction, run: dict[str, Any]) -> _Enough:
-    def enough(sigma: Fraction) -> bool:
-        return dpsgd(noise_multiplier=sigma, **run).bracket(epsilon=epsilon, accuracy=_NEAR).upper <= delta
-
-    return enough
-
-
-def _by_error_rates(pair: tuple[Spelled, Spelled], run: dict[str, Any]) -> _Enough:
-    from dpcurator.accounting.tradeoff import tradeoff
-
-    try:
-        alpha, beta = (between_0_and_1(one, name="an error rate") for one in pair)
-    except (TypeError, ValueError):
-        raise Refusal("error_rates is no pair of numbers.", cure='Write error_rates=("0.05", "0.9").') from None
-    if alpha + beta >= 1:
-        raise Refusal(
-            "No noise does: a test that looks at nothing has error rates that add up to 1.",
-            cure='Write error rates that add up to less, as in ("0.05", "0.9").',
-        )
-    near = (1 - alpha - beta) / 200
-
-    def enough(sigma: Fraction) -> bool:
-        return tradeoff(dpsgd(noise_multiplier=sigma, **run), alpha=alpha, accuracy=near).lo >= beta
-
-    return enough
-
-
-def _searched(enough: _Enough) -> Fraction:
-    """The least found by halves that is enough, each looked at and the last one proved."""
-    low, high = Fraction(0), Fraction(1)
-    while not enough(high):
-        low, high = high, high * 2
-        if high > _NOISIEST:
-            raise Refusal("No noise up to a million was proved to be enough.", cure="Take a weaker target.")
-    while low == 0 and high > Fraction(1, 1000):
-        middle = high / 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    while low and high > low * (1 + _NEAR):
-        middle = Fraction(ceil((low + high) / 2 * 10**10), 10**10)
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
-_NEAR, _NOISIEST = Fraction(1, 200), 10**6
 _NEIGHBOURS = {"poisson": "add-remove", "fixed_size": "replace-one", "shuffled": None, "allocated": "add-remove",
                "all": "add-remove"}  # fmt: skip
 _RARE = Fraction(1, 10**10)  # the chance that any batch is cut, below which that is counted as a delta
 _Run = tuple[Loss, int]
 _Way = Callable[[Fraction, Fraction, Fraction], _Run]
-
-
-def _up(sigma: Fraction) -> Fraction:
-    """To 10 places, which people can read."""
-    return Fraction(ceil(sigma * 10**10), 10**10)
 
 
 def _rate(batch: object, rows: object, rate: object) -> Fraction:

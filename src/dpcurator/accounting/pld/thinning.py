@@ -34,7 +34,7 @@ def thinned(at: Window, index: int, step: Fraction, seen: Sight) -> Window:
     if seen.tilt == seen.saddle:
         worth = np.minimum(worth, mass + seen.saddle * x - float(seen.logs[index]) + _NEAR)
     worth = np.exp(np.minimum(worth, 700.0))
-    above, below = np.cumsum(worth[::-1])[::-1], np.cumsum(worth)
+    above, below = (np.maximum(sums, 1e-300) for sums in (np.cumsum(worth[::-1])[::-1], np.cumsum(worth)))
     h, lowest = float(step), float(at.anchor)
     linear = seen.eps + _BEYOND * seen.spread
 
