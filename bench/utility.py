@@ -1,13 +1,15 @@
 """How wrong answers are: beside other libraries at equal epsilon and caps, and on flights beside their own error bars.
 
     python bench/utility.py              both parts, our own answers
-    python bench/utility.py --peers      the same table by OpenDP and diffprivlib, in an environment that has them
+    python bench/utility.py --peers      the same table by those of OpenDP, diffprivlib, PipelineDP, SmartNoise SQL and
+                                         Tumult Analytics that the environment has
 
 The table is of made-up people in groups, root mean squares over 200 draws and all groups: of a median the rows by which
 it misses, of a standard deviation and of a number of different values the difference, of the five most frequent of 50
 groups how many rows fewer these have than the true five. A person is in l0 groups with m rows in each, so that no cap
 binds and every library has the same task; epsilon is for a person, in all groups. Libraries that know rows alone get
-epsilon / (l0 m) for a row. With --peers this file needs numpy and the libraries alone.
+epsilon / (l0 m) for a row. PipelineDP, SmartNoise and Tumult read the data for each answer, so they have fewer draws,
+which their lines tell. With --peers this file needs numpy and the libraries alone; names after it are those to run.
 
 On flights each statement has 200 draws at epsilon 1: how wide its bar is, how far answers are off at the median, and
 which share of answers is within the bar, at a confidence of 95 %. By chance a share of so many can be the last column's
@@ -16,6 +18,7 @@ less (with probability 1/1000), if the bar holds exactly as often as it says.
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -25,6 +28,7 @@ from typing import Any
 import numpy as np
 
 DRAWS, PEOPLE, GROUPS, KINDS, MOST, TOP = 200, 10_000, 10, 50, 1000, 5
+FEW, FEWEST = 20, 4  # draws of libraries that read the data for each answer, and of Spark
 CAPS = ((1, 1), (3, 2))  # l0, m
 EPSILONS = (0.1, 1.0)
 ITEMS = {"median": "MEDIAN(value)", "stddev": "STDDEV(value)", "distinct": "COUNT(DISTINCT value)"}
@@ -170,14 +174,111 @@ def diffprivlib(l0: int, m: int, groups: int) -> Iterable[tuple[str, float, Iter
         yield "stddev", epsilon, ([tools.std(one, epsilon=row, bounds=bounds) for one in of] for _ in range(DRAWS))
 
 
+def pipelinedp(l0: int, m: int, groups: int) -> Iterable[tuple[str, float, Iterator[Any]]]:
+    """It has no number of different values. Names of the most frequent are those of its greatest noisy counts."""
+    import pipeline_dp as pdp
+
+    rows = list(zip(*people(l0, m, groups).values(), strict=True))
+    columns = pdp.DataExtractors(privacy_id_extractor=lambda row: row[0], partition_extractor=lambda row: row[1],
+                                 value_extractor=lambda row: row[2])
+
+    def answered(metric: Any, field: str, epsilon: float) -> list[float]:
+        money = pdp.NaiveBudgetAccountant(total_epsilon=epsilon, total_delta=1e-12)
+        found = pdp.DPEngine(money, pdp.LocalBackend()).aggregate(rows, pdp.AggregateParams(
+            noise_kind=pdp.NoiseKind.LAPLACE, metrics=[metric], max_partitions_contributed=l0,
+            max_contributions_per_partition=m, min_value=0, max_value=MOST), columns, list(range(groups)))
+        money.compute_budgets()
+        told = dict(found)
+        return [float(getattr(told[group], field)) for group in range(groups)]
+
+    for epsilon in EPSILONS:
+        if groups == KINDS:
+            counts = (answered(pdp.Metrics.COUNT, "count", epsilon) for _ in range(FEW))
+            yield "top-5", epsilon, (np.argsort(one)[-TOP:].tolist() for one in counts)
+            continue
+        yield "median", epsilon, (answered(pdp.Metrics.PERCENTILE(50), "percentile_50", epsilon) for _ in range(FEW))
+        spread = (answered(pdp.Metrics.VARIANCE, "variance", epsilon) for _ in range(FEW))
+        yield "stddev", epsilon, (np.sqrt(np.maximum(one, 0)).tolist() for one in spread)
+
+
+def smartnoise(l0: int, m: int, groups: int) -> Iterable[tuple[str, float, Iterator[Any]]]:
+    """It has no median, counts different values of the person's column alone, and knows a person's rows in all, l0 m.
+    Its epsilon is for each noisy column, so what a query costs is asked of it first."""
+    import pandas
+    from snsql import Privacy, from_df
+
+    frame = pandas.DataFrame(people(l0, m, groups))
+    key = {"name": "k", "type": "int", "lower": 0, "upper": groups - 1}
+    told = {"": {"d": {"t": {
+        "max_ids": l0 * m, "row_privacy": False, "censor_dims": False, "clamp_counts": False, "rows": len(frame),
+        "who": {"type": "int", "private_id": True}, "k": key,
+        "value": {"type": "int", "lower": 0, "upper": MOST}}}}}
+
+    def answered(item: str, epsilon: float) -> list[float]:
+        text = f"SELECT k, {item} AS a FROM d.t GROUP BY k"
+        cost, _ = from_df(frame, privacy=Privacy(epsilon=1.0, delta=1e-12), metadata=told).get_privacy_cost(text)
+        reader = from_df(frame, privacy=Privacy(epsilon=epsilon / cost, delta=1e-12), metadata=told)
+        values = {int(row[0]): np.nan_to_num(float(row[1] or 0)) for row in reader.execute(text)[1:]}
+        return [values.get(group, 0.0) for group in range(groups)]
+
+    for epsilon in EPSILONS:
+        if groups == KINDS:
+            counts = (answered("COUNT(*)", epsilon) for _ in range(FEW))
+            yield "top-5", epsilon, (np.argsort(one)[-TOP:].tolist() for one in counts)
+            continue
+        yield "stddev", epsilon, (answered("STDDEV(value)", epsilon) for _ in range(FEW))
+
+
+def tumult(l0: int, m: int, groups: int) -> Iterable[tuple[str, float, Iterator[Any]]]:
+    """It has all but names of the most frequent, which are those of its greatest noisy counts. It needs Spark."""
+    import pandas
+    from pyspark.sql import SparkSession
+    from tmlt.analytics import AddRowsWithID, KeySet, MaxGroupsPerID, MaxRowsPerGroupPerID, PureDPBudget, QueryBuilder
+    from tmlt.analytics import Session as Tumult
+
+    spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config(
+        "spark.sql.shuffle.partitions", "2").getOrCreate()
+    frame = spark.createDataFrame(pandas.DataFrame(people(l0, m, groups)))
+    asked = Tumult.from_dataframe(PureDPBudget(float("inf")), "t", frame, protected_change=AddRowsWithID("who"))
+    keys = KeySet.from_dict({"k": list(range(groups))})
+    whole = QueryBuilder("t").enforce(MaxGroupsPerID("k", l0)).enforce(MaxRowsPerGroupPerID("k", m)).groupby(keys)
+
+    def answered(query: Any, epsilon: float) -> list[float]:
+        rows = asked.evaluate(query, PureDPBudget(epsilon)).collect()
+        values = {row["k"]: float(row["a"]) for row in rows}
+        return [values[group] for group in range(groups)]
+
+    for epsilon in EPSILONS:
+        if groups == KINDS:
+            counts = (answered(whole.count(name="a"), epsilon) for _ in range(FEWEST))
+            yield "top-5", epsilon, (np.argsort(one)[-TOP:].tolist() for one in counts)
+            continue
+        queries = {"median": whole.median("value", low=0, high=MOST, name="a"),
+                   "stddev": whole.stdev("value", low=0, high=MOST, name="a"),
+                   "distinct": whole.count_distinct(columns=["value"], name="a")}
+        for name, query in queries.items():
+            yield name, epsilon, (answered(query, epsilon) for _ in range(FEWEST))
+
+
+PEERS = {"OpenDP": (opendp, "opendp"), "diffprivlib": (diffprivlib, "diffprivlib"),
+         "PipelineDP": (pipelinedp, "pipeline_dp"), "SmartNoise": (smartnoise, "snsql"),
+         "Tumult": (tumult, "tmlt")}
+
+
 def table(name: str, library: Callable[[int, int, int], Iterable[tuple[str, float, Iterator[Any]]]]) -> None:
     for l0, m in CAPS:
         for groups in (GROUPS, KINDS):
             for what, epsilon, answers in library(l0, m, groups):
                 error = wrong(what, people(l0, m, groups), groups)
-                squares = [one**2 for found in answers for one in error(found)]
-                rmse = math.sqrt(sum(squares) / len(squares))
-                print(f"utility {name:<12} l0 {l0} m {m} epsilon {epsilon:<4} {what:<9} rmse {rmse:10.3f}", flush=True)
+                try:
+                    each = [[one**2 for one in error(found)] for found in answers]
+                except ValueError as refused:
+                    told = f"no answer: {str(refused).partition(" with ")[0]}"
+                    print(f"utility {name:<12} l0 {l0} m {m} epsilon {epsilon:<4} {what:<9} {told}", flush=True)
+                    continue
+                rmse = math.sqrt(sum(map(sum, each)) / sum(map(len, each)))
+                print(f"utility {name:<12} l0 {l0} m {m} epsilon {epsilon:<4} {what:<9} rmse {rmse:10.3f}"
+                      f" of {len(each)} draws", flush=True)
 
 
 # --- Flights ----------------------------------------------------------------------------------------------------------
@@ -228,8 +329,10 @@ def flights() -> None:
 
 if __name__ == "__main__":
     if "--peers" in sys.argv:
-        table("OpenDP", opendp)
-        table("diffprivlib", diffprivlib)
+        wanted = sys.argv[sys.argv.index("--peers") + 1 :] or PEERS
+        for name, (library, package) in PEERS.items():
+            if name in wanted and importlib.util.find_spec(package) is not None:
+                table(name, library)
     else:
         flights()
         table("here", ours)

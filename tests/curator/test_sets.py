@@ -25,6 +25,8 @@ from dpcurator.receipts.loss import law_of
 from dpcurator.receipts.receipt import sha
 from dpcurator.release.totals import SHOWN
 from dpcurator.standalone import verify as standalone
+from receipts import CATALOGS
+from receipts import curator as receipts_curator
 
 ROLLED = "SELECT city, seen, COUNT(*) AS n, SUM(age) AS s, AVG(age) AS a FROM visits GROUP BY ROLLUP(city, seen)"
 FINEST = "SELECT city, seen, COUNT(*) AS n, SUM(age) AS s, AVG(age) AS a FROM visits GROUP BY city, seen"
@@ -217,6 +219,50 @@ def test_totals_that_nobody_could_ask_for_are_not_answered_and_no_receipt_has_th
         if words is not None:
             assert re.search(words, checked["plan"].words)
             assert re.search(words, alone["question"][1])
+
+
+def test_frames_have_the_sets_of_their_sql(tmp_path):
+    curator = opened(tmp_path)
+    keyed = curator.table("visits").group_by("city", "seen")
+    counted = {"n": dp.count(), "s": dp.sum("age")}
+    for frame_, group in (
+        (keyed.rollup(), "ROLLUP(city, seen)"), (keyed.cube(), "CUBE(city, seen)"),
+        (keyed.grouping_sets(["seen"], ("city",), []), "GROUPING SETS ((seen), (city), ())"),
+        (curator.table("visits").group_by(young=dp.col("age") < 30).rollup(), "ROLLUP(young)"),
+    ):
+        items = "(age < 30) AS young" if "young" in group else "city, seen"
+        text = f"SELECT {items}, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY {group}"
+        plan = curator.plan(frame_.agg(**counted))
+        wanted = curator.plan(text)
+        assert [{one.source.source.columns[at].name for at in kept} for one in (plan,) for kept in one.sets] == [
+            {one.source.source.columns[at].name for at in kept} for one in (wanted,) for kept in one.sets]
+        assert curator.quote(frame_.agg(**counted), epsilon=1).cost == 1
+        assert parse(render(frame_.agg(**counted).question())) is not None
+    answer = keyed.agg(**counted).rollup().ask(epsilon=2)
+    assert len(answer.rows) == 10
+    assert curator.ask("SELECT city, seen, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY ROLLUP(city, seen)",
+                       epsilon=2).rows == answer.rows
+    for wrong, words in (
+        (lambda: curator.table("visits").rollup(), "keys of group_by"), (lambda: keyed.rollup().cube(), "said once"),
+        (lambda: keyed.rollup().group_by("age"), "before rollup"), (lambda: keyed.grouping_sets(["age"]), "no key"),
+        (lambda: keyed.grouping_sets(["city"]), "none of the sets"), (lambda: keyed.grouping_sets("city"), "a list"),
+        (lambda: keyed.grouping_sets(["city", "seen"], ["seen", "city"]), "twice"),
+        (lambda: keyed.with_other().rollup(), "other groups"),
+        (lambda: curator.table("visits").group_by(**{f"k{n}": dp.col("age") < n for n in range(7)}).cube(), "64"),
+    ):
+        with pytest.raises(Refusal, match=words):
+            wrong()
+
+
+def test_sets_over_keys_that_nobody_listed_are_refused_with_a_question_for_each():
+    catalog = replace(CATALOGS["unknown"])
+    made = receipts_curator(catalog)
+    with pytest.raises(Refusal, match="listed groups") as refused:
+        made.quote("SELECT city, ward, COUNT(*) AS n FROM visits GROUP BY ROLLUP(city, ward)", epsilon=1)
+    said = refused.value.cure.partition(": ")[2].partition("; or list")[0].split("; ")
+    assert said == ["GROUP BY city, ward", "GROUP BY city", "without GROUP BY"]
+    texts = [f"SELECT COUNT(*) AS n FROM visits {'' if one.startswith('without') else one}" for one in said]
+    assert len(made.quote_batch(texts, epsilon=1, delta="1e-4").paid) == 3
 
 
 def test_the_bar_of_a_total_is_that_of_the_sum(tmp_path):

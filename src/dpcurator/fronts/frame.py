@@ -11,6 +11,7 @@ after that is shared. Each step returns a new frame. Checked in tests/fronts/tes
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -45,6 +46,7 @@ from dpcurator.fronts.frame_rows import (
     whose,
 )
 from dpcurator.fronts.sql import MAX_DEPTH
+from dpcurator.fronts.sql_grouping import MOST_SETS
 from dpcurator.fronts.text import guard
 from dpcurator.language import question as syntax
 from dpcurator.language.names import find, quote, show
@@ -89,6 +91,7 @@ class Frame(Generic[Q, M, A]):
     skipped: int = 0
     other: bool = False
     bounds: syntax.Caps = syntax.NO_CAPS
+    sets: tuple[tuple[str, ...], ...] = ()  # of rollup and the like: the keys, by name, that each set keeps
 
     @property
     def table(self) -> str:
@@ -192,6 +195,9 @@ class Frame(Generic[Q, M, A]):
     def group_by(self, /, *columns: str | Expression, **named_keys: Expression) -> Frame[Q, M, A]:
         """One row of the answer for each key of these columns, or of expressions under their names. Raises Refusal."""
         keys: list[tuple[str, syntax.Syntax]] = []
+        if self.sets:
+            raise Refusal("this frame says already over which keys it has totals.",
+                          cure="Write .group_by(...) with all keys before rollup, cube and grouping_sets.")
         for one in columns:
             if isinstance(one, Expression) and not isinstance(one.syntax, syntax.Name):
                 raise Refusal(
@@ -208,6 +214,47 @@ class Frame(Generic[Q, M, A]):
             if key in [other for other, _ in (*self.keys, *keys[:place])]:
                 raise Refusal(f"group_by names {show(key)} twice.", cure="Name it once.")
         return replace(self, keys=(*self.keys, *keys))
+
+    def rollup(self) -> Frame[Q, M, A]:
+        """Totals as well, over the last key, the last two, and so on to all: SQL's ROLLUP of the keys of group_by.
+
+        They are sums of the groups' noisy numbers: free, with the bar of so many draws. A key is None where a row is a
+        total over it. Raises Refusal."""
+        names = [name for name, _ in self.keys]
+        return self._with_sets("rollup", [names[:size] for size in range(len(names), -1, -1)])
+
+    def cube(self) -> Frame[Q, M, A]:
+        """Totals as well, over every subset of the keys of group_by: SQL's CUBE, as `rollup` is. Raises Refusal."""
+        names = [name for name, _ in self.keys]
+        if 2 ** len(names) > MOST_SETS:
+            raise Refusal(f"cube stands for more than {MOST_SETS} sets of keys.",
+                          cure="Group by fewer keys, or name the sets that are wanted in grouping_sets.")
+        sizes = range(len(names), -1, -1)
+        return self._with_sets("cube", [one for size in sizes for one in itertools.combinations(names, size)])
+
+    def grouping_sets(self, *sets: Sequence[str]) -> Frame[Q, M, A]:
+        """Totals over the keys of group_by that each set leaves out, as in grouping_sets(["city", "ward"], []): SQL's
+        GROUPING SETS, free as `rollup` is. Each key is in some set. Raises Refusal."""
+        for one in sets:
+            if isinstance(one, str) or not isinstance(one, Sequence) or not all(isinstance(name, str) for name in one):
+                raise Refusal("a grouping set is a list of keys.", cure='Write it as in grouping_sets(["city"], []).')
+        return self._with_sets("grouping_sets", sets)
+
+    def _with_sets(self, step: str, sets: Sequence[Sequence[str]]) -> Frame[Q, M, A]:
+        names = [name for name, _ in self.keys]
+        if not names or self.sets or self.other:
+            raise Refusal(f"{step} is of the keys of group_by, said once, and has no other groups.",
+                          cure=f'Write it as in .group_by("city", "ward").{step}(...), without with_other.')
+        unknown = [name for one in sets for name in one if name not in names]
+        if unknown or {name for one in sets for name in one} != set(names):
+            wrong = unknown[0] if unknown else next(one for one in names if all(one not in kept for kept in sets))
+            raise Refusal(f"{show(wrong)} is {'no key of group_by' if unknown else 'in none of the sets'}.",
+                          cure=f"The keys are {', '.join(map(show, names))}: name each in a set, and no others.")
+        made = tuple(tuple(name for name in names if name in one) for one in sets)
+        if len(set(made)) < len(made) or len(made) > MOST_SETS:
+            raise Refusal(f"a grouping set is said twice, or there are more than {MOST_SETS}.",
+                          cure="Name each set of keys once, and fewer of them.")
+        return replace(self, sets=made)
 
     def with_other(self) -> Frame[Q, M, A]:
         """One more row, for all keys that are not shown, where keys are unknown: SQL's GROUP BY WITH_OTHER(...)."""
@@ -318,6 +365,7 @@ class Frame(Generic[Q, M, A]):
             source=None if plain is not None else source,
             where=all_of(tuple(map(put, self.conditions))),
             group_by=tuple(put(part) for _, part in self.keys),
+            sets=tuple(tuple([name for name, _ in self.keys].index(one) for one in kept) for kept in self.sets),
             other=self.other,
             having=all_of(tuple(self._of_answer(part) for part in self.kept)),
             order_by=tuple(replace(one, part=self._of_answer(one.part)) for one in self.sorting),

@@ -29,7 +29,7 @@ def check_sets(sets: Sequence[tuple[int, ...]], grouped: Grouped, calls: Sequenc
     if not grouped.listed:
         raise Refusal(
             "grouping sets need listed groups: of unknown ones, those that are not shown would be missing in totals.",
-            cure=f"Ask each set by itself, as in GROUP BY {', '.join(names)}; or list the keys in the catalog.",
+            cure=f"Ask each set by itself, in one batch: {by_themselves(sets, names)}; or list the keys.",
         )
     rows = rows_of(grouped, sets)
     if rows > MOST_ROWS:
@@ -43,8 +43,14 @@ def check_sets(sets: Sequence[tuple[int, ...]], grouped: Grouped, calls: Sequenc
             said = "a name" if call.top else "COUNT(DISTINCT ...)" if call.q is None else "a quantile"
             raise Refusal(
                 f"{said} has no total over {over}: it is not made of what the groups have.",
-                cure=f"Ask for it in a question of its own for each set, as in GROUP BY {', '.join(names)}.",
+                cure=f"Ask for it in a question of its own for each set, in one batch: {by_themselves(sets, names)}.",
             )
+
+
+def by_themselves(sets: Sequence[tuple[int, ...]], names: Sequence[str]) -> str:
+    """The grouping of a question for each set, of the first few."""
+    told = [f"GROUP BY {', '.join(names[index] for index in kept)}" if kept else "without GROUP BY" for kept in sets]
+    return "; ".join([*told[:4], *(["..."] if len(told) > 4 else [])])
 
 
 def added_over(grouped: Grouped, sets: Sequence[tuple[int, ...]]) -> tuple[KeyColumn, ...]:
