@@ -273,7 +273,7 @@ def table(name: str, library: Callable[[int, int, int], Iterable[tuple[str, floa
                 try:
                     each = [[one**2 for one in error(found)] for found in answers]
                 except ValueError as refused:
-                    told = f"no answer: {str(refused).partition(" with ")[0]}"
+                    told = "no answer: " + str(refused).partition(" with ")[0]
                     print(f"utility {name:<12} l0 {l0} m {m} epsilon {epsilon:<4} {what:<9} {told}", flush=True)
                     continue
                 rmse = math.sqrt(sum(map(sum, each)) / sum(map(len, each)))
