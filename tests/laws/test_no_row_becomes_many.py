@@ -38,7 +38,7 @@ def allowed(node: CoreRelation, sizes: Mapping[CoreRelation, int], places: str) 
     match node:
         case Both():
             return sum(sides), sum(sides)
-        case Match(_, Stored(table), left=left) if table == places:
+        case Match(other=other, left=left) if {one.table for one in walk(other) if isinstance(one, Stored)} == {places}:
             return sides[0] if left else 0, sides[0] * len(relations.PLACES)
         case Match(left=True) | Columns() | Flag() | Found() | Ranked():
             return sides[0], sides[0]
