@@ -173,7 +173,8 @@ class Curator(Quoting):
         def work(charge: Charge, engine: Engine) -> tuple[str, list[str]]:
             return self._noisy_batch(self._batch_as_charged(whole, batch, charge, analyst), charge, engine, analyst)
 
-        text, charge, repeated = self._settled(wanted, work, fresh=fresh)
+        cores = [batch.due(number).lowered.core for number in batch.own]
+        text, charge, repeated = self._settled(wanted, work, cores, fresh=fresh)
         stored: list[Json | None] = read_json(text)["batch"]
         own = self._batch_as_charged(whole, batch, charge, analyst)
         answers: list[Answer] = []

@@ -13,7 +13,7 @@ tests/curator/test_readings.py, tests/server/test_limits.py, tests/attacks, test
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any, Final
 from dpcurator.catalog.model import Catalog
 from dpcurator.curator.batching import Batch, in_its_order, without
 from dpcurator.curator.call_depth import room_for
-from dpcurator.engines import Engine
+from dpcurator.engines import Engine, check_on
 from dpcurator.entropy import Entropy, SystemEntropy
 from dpcurator.errors import Fault, Misconfigured, Refusal
 from dpcurator.ledger import Ledger, Stored
 from dpcurator.ledger.canonical import canonical_text
 from dpcurator.ledger.keys import SigningKey
+from dpcurator.plan.core import CorePlan
 from dpcurator.plan.facts import facts_of, facts_of_batch
 from dpcurator.plan.nodes import owners_of
 from dpcurator.pricing.held import cutless
@@ -97,7 +98,7 @@ class Paying:
             own = self._as_charged(whole, quote, charge, analyst)
             return self._noisy(own, charge, engine, analyst, every=every)
 
-        text, charge, repeated = self._settled(request, work, fresh=fresh)
+        text, charge, repeated = self._settled(request, work, [quote.lowered.core], fresh=fresh)
         cost = charge.rho if self.catalog.currency == "rho" else charge.epsilon
         own = self._as_charged(whole, quote, charge, analyst)
         return self._told(own, read_json(text), cost, repeated=repeated)
@@ -130,10 +131,17 @@ class Paying:
         return replace(paid, hints=hints)
 
     def _settled(
-        self, asked: Request, work: Callable[[Charge, Engine], tuple[str, list[str]]], *, fresh: bool
+        self, asked: Request, work: Callable[[Charge, Engine], tuple[str, list[str]]], cores: Sequence[CorePlan], *,
+        fresh: bool,
     ) -> tuple[str, Charge, bool]:
-        """Charge, evaluate, store: the stored text of the answer, its charge, and whether it was there already."""
+        """Charge, evaluate, store: the stored text of the answer, its charge, and whether it was there already. cores:
+        what is evaluated, unless it is stored."""
         engine = self.engine()
+        try:
+            check_on(engine, cores)
+        except Refusal:
+            if fresh or not self.ledger.knows(asked):  # an answer that is stored needs no engine
+                raise
         if not self.entropy.releasable:
             raise Misconfigured("this curator's entropy is for tests: its answers must not be released.")
         if not room_for(ROOM):

@@ -7,11 +7,12 @@ all that run in its process, and the tests of engines run each against `referenc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from dpcurator.engines.engine import Engine, StoredEngine
 from dpcurator.errors import Misconfigured
+from dpcurator.plan.core import CorePlan
 
 
 class Known(NamedTuple):
@@ -55,4 +56,12 @@ def stored_engine(name: str = "duckdb") -> type[StoredEngine]:
                         cure='Leave engine out, for "duckdb".')
 
 
-__all__ = ["ENGINES", "Engine", "Known", "StoredEngine", "stored_engine"]
+def check_on(engine: Engine, cores: Sequence[CorePlan]) -> None:
+    """Raises Refusal where this engine has a limit of its own that these plans pass, by the plans alone. Before a
+    charge, beside `limits.check_core`, which holds for every engine."""
+    own = getattr(engine, "check", None)
+    if own is not None:
+        own(cores)
+
+
+__all__ = ["ENGINES", "Engine", "Known", "StoredEngine", "check_on", "stored_engine"]

@@ -14,7 +14,9 @@ from spark_session import settings, spark_or_skip
 
 from dpcurator.engines.reference import Reference
 from dpcurator.engines.spark.engine import REHEARSAL, Spark
-from dpcurator.errors import Fault, Misconfigured
+from dpcurator.engines.spark.sql import statement
+from dpcurator.errors import Fault, Misconfigured, Refusal
+from dpcurator.language.rows import Compute, Field
 from dpcurator.plan.core import (
     ONE,
     Chosen,
@@ -26,6 +28,7 @@ from dpcurator.plan.core import (
     Owner,
     PerUnit,
     Product,
+    Project,
     ScaleDown,
     Scan,
     Source,
@@ -155,3 +158,15 @@ def test_what_is_no_dataset_is_told_with_its_cure(tmp_path: Any) -> None:
         with pytest.raises(Misconfigured, match="no dataset") as found:
             Spark(path)
         assert found.value.cure == "Run `dpcurator refresh`."
+
+
+def test_a_question_deeper_than_spark_plans_is_refused_before_it_is_charged() -> None:
+    """What refuses it is the plan alone: no session is asked."""
+    part: Any = Field(3, "float")
+    for _ in range(9):
+        part = Compute("exp", (part,), "float")
+    scan, *rest = PLANS[1]
+    views = {"t0": "t0"}
+    statement([(scan, Project((part,)), *rest)], views.__getitem__)
+    with pytest.raises(Refusal, match="functions inside one another"):
+        statement([(scan, Project((Compute("exp", (part,), "float"),)), *rest)], views.__getitem__)

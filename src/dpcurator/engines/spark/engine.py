@@ -98,6 +98,11 @@ class Spark:
         """The statement that `evaluate` runs."""
         return statement([core], self._view)
 
+    def check(self, cores: Sequence[CorePlan]) -> None:
+        """Raises Refusal where a statement is more than Spark's planner takes: before a charge, by the plan alone."""
+        for one in merged(cores):
+            statement([one.core], self._view)
+
     def evaluate(self, core: CorePlan) -> Exact:
         """Python ints, one row a key, one column a sum. Raises Refusal before data is touched, Fault after."""
         return self._evaluated([core])[0]

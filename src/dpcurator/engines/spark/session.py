@@ -44,6 +44,7 @@ SETTINGS: Final = {  # of SQL: these touch rows, or what is said of them
     "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
     "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
     "spark.sql.optimizer.runtimeFilter.semiJoinReduction.enabled": "false",
+    "spark.sql.analyzer.maxIterations": "1000",  # it resolves a table within another in each
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
     "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",  # of two tables of one name the inner one is meant
     "spark.sql.storeAssignmentPolicy": "ANSI",

@@ -28,10 +28,14 @@ from dpcurator.engines.spark import rows
 from dpcurator.engines.spark.caps import Caps
 from dpcurator.engines.spark.constants import TYPES, WIDE, Constants, clamp, divided, integer, text, wide
 from dpcurator.engines.spark.relations import Names, filtered, scan_text
+from dpcurator.language.rows import require
 from dpcurator.plan.core import Chosen, CorePlan, Distinct, Grid, Histogram, Listed, Product, key_bytes
 from dpcurator.values import Exact
 
 ALL: Final = Constants()
+MOST_TABLES: Final = 90  # selections of one plan: Spark reads and plans them by calls inside one another
+TOO_DEEP: Final = ("on Spark this question has too many functions inside one another; leave some out, or compute them "
+                   "before the data is read")
 SMALL_LIST: Final = 2**18  # keys: so many are sent to every executor, whose rows then stay where they are
 Steps = list[tuple[str, str]]
 
@@ -86,9 +90,10 @@ def _read(found: str | None, kind: Kind) -> Value:
 
 def statement(cores: Sequence[CorePlan], stored: Names) -> Statement:
     """The statement for these core plans; `stored` says what a table is read from. Raises Refusal where `check_core`
-    does."""
+    does, and where a plan is deeper than Spark's planner takes, which is a fact of the plan."""
     checked = tuple(check_core(core) for core in cores)
-    branches = (_branch(number, parts, stored) for number, parts in enumerate(checked))
+    branches = [_branch(number, parts, stored) for number, parts in enumerate(checked)]
+    require(all(branch.count("SELECT ") <= MOST_TABLES for branch in branches), TOO_DEEP)
     return Statement("\nUNION ALL\n".join(branches), checked)
 
 
