@@ -45,7 +45,7 @@ def test_the_product_opens_the_engine_of_the_tuple(monkeypatch: pytest.MonkeyPat
         if "engines" not in path.parts:
             assert "duckdb.engine" not in path.read_text("utf-8"), path
     other: Any = type("Other", (), {})
-    monkeypatch.setattr(engines, "ENGINES", (engines.Known("other", lambda: other, lambda: other), *ENGINES))
+    monkeypatch.setattr(engines, "ENGINES", (engines.Known("duckdb", lambda: other, lambda: other), *ENGINES))
     assert engines.stored_engine() is other
 
 
