@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcurator.catalog.model import Catalog
-from dpcurator.curator.batching import Batch, in_its_order, without
+from dpcurator.curator.batch import Batch, in_its_order, without
 from dpcurator.curator.call_depth import room_for
 from dpcurator.engines import Engine, check_on
 from dpcurator.entropy import Entropy, SystemEntropy

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from dpcurator.aggregates import AGGREGATES
-from dpcurator.curator.batching import Batch, batch_menu, in_question, quote_batch, without
+from dpcurator.curator.batch import Batch, without
+from dpcurator.curator.batching import batch_menu, in_question, quote_batch
 from dpcurator.curator.disjoint import together as planned_together
 from dpcurator.curator.paying import Paying
 from dpcurator.engines.limits import check_core
