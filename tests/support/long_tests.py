@@ -17,6 +17,6 @@ LINE = re.compile(r"([0-9.]+)s +(?:call|setup) +tests/(\S+?)(?:\[|\s|$)")
 if __name__ == "__main__":
     text = sys.stdin.read()
     found = {match[2] for match in LINE.finditer(text) if float(match[1]) >= LEAST}
-    run = {match[2] for match in re.finditer(r"tests/(\S+?)(?:\[\S*)? PASSED", text)}
+    run = {match[1] for match in re.finditer(r"tests/(\S+?)(?:\[\S*)? PASSED", text)}
     kept = set(PLACE.read_text("utf-8").split()) - run
     PLACE.write_text("\n".join(sorted(kept | found)) + "\n", "utf-8")
