@@ -63,7 +63,7 @@ def test_many_steps_are_never_below_draws(noise: str, steps: int) -> None:
     """Means of 400,000 draws less 6.5 of their standard errors: a false alarm has a chance of 1e-10 each."""
     loss, rng, mu = allocation.allocated(F(noise), steps), np.random.default_rng(5), 1 / float(noise)
     w = np.concatenate([weights(mu, rng.standard_normal((20_000, steps))).mean(axis=1) for _ in range(20)])
-    assert loss.family == "loss_distribution"
+    assert loss.family == "allocated_pass"
     for eps in (0.0, 0.1, 0.4):
         for way, worth in (("forward", np.maximum(w - math.exp(eps), 0)),
                            ("backward", np.maximum(1 - math.exp(eps) * w, 0))):  # fmt: skip
@@ -114,6 +114,19 @@ def test_a_run_of_allocated_rows_is_its_passes() -> None:
     run = dp.dpsgd(noise_multiplier=1, batch=30, rows=100, epochs=3, sampling="allocated")
     assert run.parts == ((allocation.allocated(F(1), 4), 3),)  # four steps a pass, of 25 rows in the mean
     found = run.bracket(delta="1e-3", accuracy="5e-2")
-    assert found.lower == 0
+    sums = dp.Loss("gaussian", {"variance": F(4, 3), "shift": 1})  # three passes of four steps, each added up
+    assert found.lower == pytest.approx(float(sums.epsilon("1e-3")), rel=1e-6)
     shuffled = dp.dpsgd(noise_multiplier=1, batch=30, rows=100, epochs=3, sampling="shuffled")
     assert found.upper < shuffled.epsilon(delta="1e-3")
+
+
+def test_what_is_attained_of_a_pass_is_below_its_integral_and_not_far() -> None:
+    """One pass of two steps at noise 1: its sum is a Gaussian release of noise sqrt 2."""
+    loss = allocation.allocated(F(1), 2)
+    for eps in (F(0), F(1, 2)):
+        right, found = max(integrals(float(eps))), dp.compose(loss).bracket(epsilon=eps)
+        assert 0.6 * right < found.lower < right
+        assert found.lower == pytest.approx(float(dp.Loss("gaussian", variance=2, shift=1).delta(eps).lo), rel=1e-9)
+    again = dp.Composition.from_json(dp.compose((loss, 2)).as_json())
+    assert again.parts == ((loss, 2),)
+    assert loss.reversed.reversed == loss

@@ -19,7 +19,7 @@ SWITCHES = {  # (file, name): a string that is compared with, looked up, or aske
 }
 MADE = {  # where a family is made: what a rule of composition gives, and the continuous laws to calibrate
     ("allocation.py", "gaussian"): 1,
-    ("allocation.py", "loss_distribution"): 1,
+    ("allocation.py", "allocated_pass"): 1,
     ("calibrate.py", "gaussian"): 3,
     ("calibrate.py", "laplace"): 1,
     ("convert.py", "pure"): 1,
@@ -27,7 +27,8 @@ MADE = {  # where a family is made: what a rule of composition gives, and the co
     ("pld/lattice.py", "gaussian"): 1,
     ("shuffling.py", "gaussian"): 1,
     ("training.py", "cut_batch"): 1,
-    ("training.py", "gaussian"): 2,
+    ("training.py", "gaussian"): 1,
+    ("training_noise.py", "gaussian"): 1,
 }
 METHODS = {  # bounds of these names, and a target to calibrate to
     ("calibrate.py", "zcdp"): 1,

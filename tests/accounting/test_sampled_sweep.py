@@ -24,16 +24,12 @@ RATES, SIGMAS, COUNTS = (
 FAILED = [(10, "0.01", "2"), (3, "0.01", "2"), (1, "0.0001", "1"), (10, "0.004", "1.3")]
 LONGER = [(250, "0.004", "1.3"), (10, "0.0001", "0.6"), (1000, "0.001", "1"), (10_000, "0.0001", "5")]
 SWEEP = list(itertools.product(COUNTS, RATES, SIGMAS))
-# Of the 180, those that need most of the 30 seconds that a bracket has, so that a slow machine stops before: .15 and
-# 1.1 in 1000 where it takes twice the time of a quiet one.
-STOPPED = [(10_000, "0.0001", "0.6"), (1000, "0.0001", "1")]
 
 
 def narrow(count: int, rate: str, sigma: str, delta: str = "1e-5") -> None:
     one = spelled(f"{count} * poisson({rate}, gaussian(sigma={sigma}))")
     found = one.bracket(delta=delta)
-    apart = F(2 if (count, rate, sigma) in STOPPED else 1, 1000)
-    assert found.upper - found.lower <= found.upper * apart, (float(found.lower), float(found.upper))
+    assert found.upper - found.lower <= found.upper / 1000, (float(found.lower), float(found.upper))
     back = one.bracket(epsilon=found.upper, accuracy="1e-2")
     assert back.lower <= F(delta)
     if found.lower > 0:  # at an epsilon of 0 the delta may be below the one that was asked for
@@ -96,7 +92,7 @@ def test_h1_divergences_of_samples_are_the_binomial_sum_and_hold_both_ways() -> 
         assert float(one.renyi(F(n)).hi) == pytest.approx(math.log(sum(terms)) / (n - 1), rel=1e-9)
     assert one.renyi(F(5, 2)).hi <= one.renyi(F(3)).hi
     assert one.renyi(F(5, 2)).lo >= one.renyi(F(2)).lo
-    assert F(124) < one.renyi(F(1000)).hi < 1000 * F(1, 8)  # below that of all rows
+    assert float(one.renyi(F(1000)).hi) == pytest.approx(120.39022003, rel=1e-9)  # the sum, by lgamma; of all rows 125
     for direction in (one, one.reversed):  # by the law itself, on a fine grid of outcomes
         import numpy as np
 

@@ -36,7 +36,9 @@ def sampled(one: Loss) -> Iterator[Loss]:
 
 ON_ALL_ROWS = [*WITH_A_LAW, *OWN, VECTOR, *BY_ORDER, *MIXED]
 CUT = loss("cut_batch", epsilon=0, delta="1e-9")
-EVERY = [CUT, *ON_ALL_ROWS, *(made for one in (*WITH_A_LAW, *OWN, *MIXED) for made in sampled(one))]
+PASS = loss("allocated_pass", loss0="-1/2", loss1="1/2", mass0="7/20", mass1="13/20", back_loss0="-1/2",
+            back_loss1="1/2", back_mass0="7/20", back_mass1="13/20", mu_squared="1/10")  # fmt: skip
+EVERY = [CUT, PASS, *ON_ALL_ROWS, *(made for one in (*WITH_A_LAW, *OWN, *MIXED) for made in sampled(one))]
 
 
 def test_every_fact_has_no_default_and_a_way_without_it() -> None:

@@ -4,7 +4,8 @@ Definition  With t steps, Gaussian noise of standard deviation s on each sum, sh
             standard normal, W = (w_1 + ... + w_t)/t, w_i = exp(z_i/s - 1/(2 s**2)). The pair is Q, the law of W, and P
             of density W to Q: so a row removed has delta E (W - e**eps)+, a row added E (1 - e**eps W)+.
 Promise     The loss distribution that is returned dominates all steps of a pass together, each of which may depend on
-            what earlier ones gave. It attains nothing. Where its delta at 0 is no less than that of one Gaussian
+            what earlier ones gave. Of each pass one Gaussian release of multiplier s sqrt(t) is attained, of which
+            lower bounds are. Where its delta at 0 is no less than that of one Gaussian
             release, which dominates too, or the grid gives too much away, that is returned.
 Proof       Fix where the other rows are. With the row in step i the density of all outputs to those without it is
             exp(<v_i, y_i>/s**2 - |v_i|**2/(2 s**2)), y_i the noise and v_i the shift, which is a function of the past
@@ -18,6 +19,8 @@ Proof       Fix where the other rows are. With the row in step i the density of 
             moved down to the last point, as (1 - e**eps W)+ falls with w. t of these are added in whole numbers,
             floored, and spread again to fewer points; ln W is rounded up for removing, -ln W for adding. What is
             floored, cut off or at W = 0 is missing, and so infinite. Each direction is bounded by itself.
+            Attained: where the row's gradient is 1 and all others are 0, the t sums of a pass add up to N(1, t s**2),
+            and without the row to N(0, t s**2), whichever step it is in; to add up is post-processing.
 Source      Chua et al. 2024 (arXiv 2412.16802, balls and bins); Feldman, Shenfeld 2025 (arXiv 2502.08202); 2026 (arXiv
             2602.17284, its loss distribution).
 Checked     tests/accounting/test_allocation.py.
@@ -65,7 +68,7 @@ def allocated(multiplier: Fraction, steps: int) -> Loss:
             given[f"{way}loss{i}"], given[f"{way}mass{i}"] = x, found[x]
         if sum(found.values()) < 1 - _LOST:
             return plain
-    loss = Loss("loss_distribution", given)
+    loss = Loss("allocated_pass", given | {"mu_squared": 1 / (steps * multiplier**2)})
     return plain if loss.delta(0).hi >= plain.delta(0).lo else loss
 
 

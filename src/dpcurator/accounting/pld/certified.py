@@ -39,7 +39,16 @@ from dpcurator.accounting.pld.grid_choice import (
     stride,
     window,
 )
-from dpcurator.accounting.pld.lattice import attained, beyond_grids, both_ways, infinite_of, own_points, reduced, shape
+from dpcurator.accounting.pld.lattice import (
+    attained,
+    beyond_grids,
+    both_ways,
+    infinite_of,
+    only_above,
+    own_points,
+    reduced,
+    shape,
+)
 from dpcurator.accounting.pld.thinning import thinned
 from dpcurator.errors import Refusal
 from dpcurator.numbers import Enclosure
@@ -122,7 +131,9 @@ def certified(
     real = attained(fewer)
     if len(fewer) == 1 and fewer[0][1] == 1 and not spare:
         alone = _single(fewer[0][0], quantity, at)
-        return alone if real else replace(alone, lower=Fraction(0))
+        if real and not only_above(fewer[0][0]):
+            return alone
+        return replace(alone, lower=_least(real, quantity, at, accuracy, seconds, progress).lower)
     if quantity == "epsilon" and at <= 0:
         raise Refusal("A delta of 0 is for sums of pure epsilons.", cure="Ask at a delta above 0.")
     if any(beyond_grids(loss) for loss, _ in fewer):
@@ -145,6 +156,7 @@ def _least(
     progress: Progress | None,
 ) -> Bounds:
     """A lower bound of what is attained, which may be nothing."""
+    real, _ = reduced(tuple(real))  # what that leaves out is no loss to a lower bound
     if not real:
         return Bounds(Fraction(0), Fraction(0))
     if len(real) == 1 and real[0][1] == 1:

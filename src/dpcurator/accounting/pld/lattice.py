@@ -71,6 +71,16 @@ def _attained(loss: Loss) -> Loss | None:
     return loss if fact is None else simplest(_named(fact(loss.given)))
 
 
+def only_above(loss: Loss) -> bool:
+    """Is its law a bound from above, of which one Gaussian release is attained and not the curve itself?"""
+    found = _attained(loss)
+    return found is not None and FAMILIES[found.family].mu_squared is not None and not _is_gaussian(loss)
+
+
+def _is_gaussian(loss: Loss) -> bool:
+    return FAMILIES[loss.family].mu_squared is not None
+
+
 def _named(found: Named) -> Loss:
     return Loss(found[0], tuple(found[1].items()))
 

@@ -2,7 +2,7 @@
 
 WHOLE are mechanisms on all rows; SAMPLED are those of them that have a law, on a sample (poisson.py; fixed_size.py,
 where the pair is symmetric). MIXED are Gaussian noise around random shifts: groups, and replaced rows, on samples.
-That a batch is cut is of one row, on a sample already.
+TRAINED are parts of a training run: that a batch is cut, of one row; a pass of random allocation.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ MIXED: Mapping[str, Family] = {
     "gaussian_mixture": gaussian_mixture.MIXTURE,
     "poisson_replaced_gaussian": gaussian_mixture.REPLACED,
 }
-FAMILIES: Mapping[str, Family] = {**WHOLE, **SAMPLED, **MIXED, "cut_batch": approximate.CUT}
+TRAINED: Mapping[str, Family] = {"cut_batch": approximate.CUT, "allocated_pass": loss_distribution.ALLOCATED}
+FAMILIES: Mapping[str, Family] = {**WHOLE, **SAMPLED, **MIXED, **TRAINED}
 
 __all__ = ["FAMILIES", "MIXED", "SAMPLED", "WHOLE", "Family"]

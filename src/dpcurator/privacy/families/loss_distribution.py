@@ -3,7 +3,8 @@
 Definition  The loss is loss_i with chance mass_i under P, and infinite with what is left; Q has e**-loss_i mass_i, and
             what is left where P has nothing. back_loss and back_mass are the same of Q against P.
 Promise     Pessimistic: each direction dominates the release in that direction. So it bounds from above and attains
-            nothing: no lower bound is read from it.
+            nothing: no lower bound is read from it. "allocated_pass" is one that is made for a pass of random
+            allocation, of which mu_squared says what its sum attains, one Gaussian release (accounting/allocation.py).
 Proof       families/finite.py. If a loss L is at most L' on one space, E (1 - e**(eps - L))+ at every real eps is at
             most that of L'; and a pair of which that is so dominates (Zhu, Dong, Wang 2022, definition 7): so losses
             may be moved up, and mass to higher or infinite losses. E e**-L' is at most E e**-L, which is at most 1, so
@@ -19,15 +20,16 @@ from fractions import Fraction
 from itertools import pairwise
 
 from dpcurator.errors import Refusal
-from dpcurator.numbers import rational
+from dpcurator.numbers import positive, rational
 from dpcurator.numbers.arb import Ball, ball, precision
 from dpcurator.numbers.rational import from_0_to_1
-from dpcurator.privacy.families.family import Given, Named, Pair, Tails
+from dpcurator.privacy.families.family import Check, Given, Named, Pair, Tails
 from dpcurator.privacy.families.finite import Finite, family, few_enough, numbered, on_lattice, series
 from dpcurator.privacy.narrow import surely_at_most
 
 _LARGEST = 10**5  # of a loss, either way
 WAYS = ("", "back_")
+_ATTAINED = "mu_squared"
 
 
 def other_mass(losses: list[Fraction], masses: list[Fraction]) -> Ball:
@@ -91,21 +93,36 @@ def _simplest(given: Given) -> Named | None:
 
 def _reverse(given: Given) -> Named:
     turned = {name.removeprefix("back_") if name.startswith("back_") else f"back_{name}": value
-              for name, value in given.items()}  # fmt: skip
+              for name, value in given.items() if name != _ATTAINED}  # fmt: skip
     return "loss_distribution", turned
+
+
+def _reverse_pass(given: Given) -> Named:
+    return "allocated_pass", {**_reverse(given)[1], _ATTAINED: given[_ATTAINED]}
 
 
 def _loss(value: object, *, name: str) -> object:
     return rational(value, name=name)
 
 
+_RANGES: dict[str, Check] = {"loss*": _loss, "mass*": from_0_to_1, "back_loss*": _loss, "back_mass*": from_0_to_1}
 FAMILY = family(
-    ranges={"loss*": _loss, "mass*": from_0_to_1, "back_loss*": _loss, "back_mass*": from_0_to_1},
+    ranges=_RANGES,
     together=_together,
     make=_make,
     pair=lambda given: Pair("P", "Q", f"whose loss has the {len(series(given, 'loss'))} masses that are given"),
     reverse=_reverse,
     simplest=_simplest,
     attained=lambda given: ("pure", {"epsilon": Fraction(0)}),
+    lattice=on_lattice,
+)
+ALLOCATED = family(
+    ranges=_RANGES | {_ATTAINED: positive},
+    together=_together,
+    make=_make,
+    pair=lambda given: Pair("P", "Q", f"whose loss has the {len(series(given, 'loss'))} masses of a pass"),
+    reverse=_reverse_pass,
+    simplest=lambda given: ("allocated_pass", dict(given)),
+    attained=lambda given: ("gaussian", {"shift": Fraction(1), "variance": 1 / given[_ATTAINED]}),
     lattice=on_lattice,
 )
