@@ -80,6 +80,15 @@ def test_many_draws_have_a_bound_by_moments_that_is_no_less() -> None:
     assert 1.95 * deviation < huge < 2.9 * deviation
 
 
+@pytest.mark.parametrize("apart", [F(1, 10**9), F(1, 10**40),
+                                   pytest.param(F(1, 10**3000), marks=pytest.mark.slow)])
+def test_scales_next_to_one_another_have_nearly_the_bar_of_equal_ones(apart: F) -> None:
+    """Residues cancel there: more bits are taken, and if these do not do, the bound by moments."""
+    near = _laplace([(F(2**16), 1, 3), (F(2**16) * (1 + apart), 1, 3)], F(1, 20))
+    same = error_of_sum(DiscreteLaplace(F(2**16)), 6, F(1, 20))
+    assert 0.99 * same < near < (1.01 if apart > F(1, 10**100) else 1.8) * same
+
+
 def test_the_rules_for_gaussian_noise_agree() -> None:
     """The one by moments is a third wider; where the variance is small it is the less."""
     assert _gaussian([(F(2**40), 1, 1)], F(1, 20)) < 2.1 * 2**20

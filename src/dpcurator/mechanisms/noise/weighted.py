@@ -84,7 +84,9 @@ def _beyond(x: Fraction) -> Fraction:
 
 
 def _above(value: Ball) -> Fraction:
-    """A rational at or above all of a ball."""
+    """A rational at or above all of a ball; of one that holds no bounded set, more than any probability."""
+    if not value.is_finite():
+        return Fraction(2)
     mantissa, exponent = value.upper().man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
@@ -105,7 +107,8 @@ def _laplace(parts: Sequence[tuple[Fraction, int, int]], beta: Fraction) -> int:
 
     def holds(steps: int) -> bool:
         t = deviation * steps / STEPS
-        return 2 * (_tail(ratios, t) if draws <= EXACT else _chernoff(ratios, t)) <= beta
+        plain = _chernoff(ratios, t)
+        return 2 * (min(plain, _tail(ratios, t)) if draws <= EXACT and 2 * plain > beta else plain) <= beta
 
     return math.ceil(unit * deviation * least(holds) / STEPS) + sum(own * count for _, own, count in parts)
 
@@ -144,7 +147,7 @@ def _tail(ratios: dict[Fraction, int], t: Fraction) -> Fraction:
                 found = _times(_inverse(series, n), decay, n)[n - 1]
                 total += found * (-ball(t / a)).exp() * (1 if n % 2 else -1)
             high, low = _above(total), -_above(-total)
-        if high - low <= Fraction(1, 2**40) or bits > 2**14:
+        if high - low <= Fraction(1, 2**40) or bits > 2**13:
             return high
         bits *= 2
 
