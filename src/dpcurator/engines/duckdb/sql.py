@@ -494,9 +494,9 @@ def _lying(parts: Parts, number: int, key: list[str], source: str, weights: Weig
     """The sum of floor(d n' / c) at each candidate, from each unit's own d there and c in all.
 
     A row of a unit that no cap scales down counts whole, and of listed keys only those of the others are looked up.
-    For these it is d floor(n' / c) + floor(d (n' mod c) / c), the second being 0 at d = 1: so each row adds the first,
-    and rows are grouped by unit and candidate again only where several may lie together. d (n' mod c) <= c n', in 64
-    bits where c is so small, else below 2**84."""
+    For these it is d floor(n' / c) + floor(d (n' mod c) / c), the second being 0 where d (n' mod c) < c: so each row
+    adds the first, and rows are grouped by unit and candidate again only where so many may lie together, which are at
+    most c - a + 1 where a candidates differ. d (n' mod c) <= c n', in 64 bits where c is so small, else below 2**84."""
     lie, scale, k = parts.histograms[number], parts.scale, ", ".join(key)
     c, v = f"c{lie.measure}", f"v{lie.measure}"
     b = _place(lie)
@@ -520,7 +520,8 @@ def _lying(parts: Parts, number: int, key: list[str], source: str, weights: Weig
         (f"bound_rows{number}",
          f"SELECT u AS o, {own}, CAST({count} AS BIGINT) AS n, greatest({c}, 1) AS c, bit_count(a{number}) AS a"
          f" FROM {source}{bound}"),
-        (weighed, f"SELECT * EXCLUDE (n, a), n // c AS q, CASE WHEN a = c THEN 0 ELSE n % c END AS m"
+        (weighed, f"SELECT * EXCLUDE (n, a), n // c AS q,"
+                  f" CASE WHEN c - a + 1 <= (c - 1) // greatest(n % c, 1) THEN 0 ELSE n % c END AS m"
                   f" FROM bound_rows{number}"),
         (found, f"SELECT u, {k}, {b} AS b, c, q, m FROM measured {'LEFT ' if listed else ''}JOIN {weighed}"
                 f" ON u = o AND {on} WHERE {v} IS NOT NULL"),
