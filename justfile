@@ -49,6 +49,7 @@ bench:
     python bench/batch.py
     python bench/group_by.py
     python bench/coded_units.py
+    python bench/describe.py
     python bench/ledger.py
     python bench/noise.py
     python bench/unknown_keys.py
