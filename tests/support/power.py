@@ -76,6 +76,7 @@ SAMPLED: Final[dict[str, int]] = {
     "accounting/test_contour.py::test_what_is_left_beyond_is_bounded": 7,
     "accounting/test_estimate.py::test_delta_at_an_epsilon_too": 0,
     "accounting/test_estimate.py::test_the_estimate_is_near_the_bracket": 1,
+    "accounting/test_exchange.py::test_what_goes_out_and_in_twice_dominates_and_stays_near": 4,
     "accounting/test_factorisation.py::test_named_factors_are_their_matrices_and_no_pattern_moves_further": 15,
     "accounting/test_filters.py::test_a_hundred_thousand_spends_of_a_hundred_thousandth_exhaust_one_exactly": 0,
     "accounting/test_filters.py::test_an_odometer_holds_at_every_moment_but_for_its_delta": 0,

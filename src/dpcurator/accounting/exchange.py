@@ -184,7 +184,10 @@ def _row(loss: Loss, step: Fraction) -> tuple[int, list[float], float]:
         raise Refusal("The losses are too large for a grid.", cure="Account for it here.")
     first, last = _span(loss, step)
     if known.reach is not None:
-        last = min(last, math.ceil(known.reach(loss.given) / step))
+        assert known.lattice is not None
+        reach, lowest = known.reach(loss.given), known.lattice(loss.given).lowest
+        first = max(first, math.floor((-reach if lowest is None else lowest) / step))
+        last = min(last, math.ceil(reach / step))
     if last - first >= _MOST:
         raise Refusal(f"That is {last - first + 1:,} points, more than {_MOST:,}.", cure="Take a wider step.")
     row = cells(loss, anchor=Fraction(0), step=step, first=first, last=max(last, first + 1))
@@ -215,7 +218,7 @@ def _span(loss: Loss, step: Fraction) -> tuple[int, int]:
     last = next((i for i in _powers(most) if above(i)[0] <= _TAIL), most)
     first = next((-i for i in _powers(most) if 1 - above(-i)[1] <= _TAIL or i * h > 60), -most)
     lowest = _least(first, last, lambda i: 1 - above(i)[1] > _TAIL) - 1
-    return lowest, _least(first, last, lambda i: above(i)[0] <= _TAIL)
+    return lowest, _least(first, last, lambda i: above(i)[0] <= _TAIL) + 1  # an atom may lie just above a point
 
 
 def _powers(most: int) -> list[int]:
