@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from typing import Any
 
 import pytest
-from engine_rows import OTHERS, wrong
+from engine_rows import BESIDE, OTHERS, wrong
 from engine_strategies import BAD_FLOATS, DAYS, FLOATS, INTEGERS, LETTERS, MOMENTS, SPELLED, TEXTS, literals
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,11 +92,18 @@ def finite(value: Any) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
 
+_TRIED: Counter[tuple[str, str]] = Counter()  # examples on engines beside this process, of which two are tried
+
+
 @pytest.mark.parametrize("engine", OTHERS)
 @pytest.mark.parametrize(("function", "kind"), SHAPES, ids=lambda part: getattr(part, "name", part))
 @given(data=st.data())
 @tried
 def test_a_function_gives_python_s_value_in_every_row(engine: Any, function: Function, kind: str, data: Any) -> None:
     found = data.draw(literals[function.name]) if function.name in literals else ()
+    if engine in BESIDE:
+        _TRIED[function.name, kind] += 1
+        if _TRIED[function.name, kind] > 2:
+            return
     check(engine, function, kind, found, random.Random(data.draw(st.integers(0, 2**32))), SIZE)
 

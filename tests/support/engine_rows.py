@@ -34,6 +34,7 @@ def _marks(one: Known) -> list[pytest.MarkDecorator]:
 
 
 EVERY = [pytest.param(one.load(), id=one.name, marks=_marks(one)) for one in ENGINES]  # classes, for `parametrize`
+BESIDE = [one.load() for one in ENGINES if one.beside]  # a statement takes a second or more, so a part is tried
 OTHERS = [pytest.param(one.load(), id=one.name, marks=_marks(one)) for one in ENGINES if one.load() is not Reference]
 
 

@@ -14,6 +14,7 @@ import pytest
 from dpcurator.engines.settings import Settings
 
 MASTER = "local[2]"
+PLAIN = {"codegen_factoryMode": "NO_CODEGEN", "codegen_wholeStage": "false", "adaptive_enabled": "false"}  # for speed
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # a third of the processor's time
 
 

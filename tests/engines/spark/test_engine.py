@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from engine_rows import opened
 from many_cases import differing, drawn
-from spark_session import settings, spark_or_skip
+from spark_session import PLAIN, settings, spark_or_skip
 
 from dpcurator.engines.reference import Reference
 from dpcurator.engines.spark.engine import REHEARSAL, Spark
@@ -41,7 +41,6 @@ KINDS: Any = {"t0": {"c0": "integer", "c1": "text", "c2": "integer", "c3": "floa
 COLUMNS = tuple(Source(name, kind) for name, kind in KINDS["t0"].items())
 TEXTS = Listed((1,), (("a",), ("\0é😀",), (None,), ("nobody's",)))
 REHEARSALS = {size: replace(REHEARSAL, partitions=int(size)) for size in ("1", "7")}
-PLAIN = {"codegen_factoryMode": "NO_CODEGEN", "codegen_wholeStage": "false", "adaptive_enabled": "false"}  # for speed
 
 
 def table(seed: int, size: int = 300) -> Any:
