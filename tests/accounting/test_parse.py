@@ -84,8 +84,27 @@ def test_a_training_run_is_what_dpsgd_composes():
     run = spelled("2 * dpsgd(noise_multiplier=1.1, batch=256, rows=60000, epochs=60, sampling=shuffled)")
     once = dp.dpsgd(noise_multiplier="1.1", batch=256, rows=60_000, epochs=60, sampling="shuffled")
     assert run == dp.compose((once, 2))
-    for wrong in ("dpsgd()", "dpsgd(sigma=1)", "dpsgd(noise_multiplier=1, bacth=3)"):
-        with pytest.raises(dp.Refusal, match="Write dpsgd"):
+    for wrong, words in (
+        ("dpsgd()", r"Write dpsgd\("), ("dpsgd(sigma=1)", "Write noise_multiplier=. As in dpsgd"),
+        ("dpsgd(noise_multiplier=1, bacth=3)", "Write batch="),
+        ("dpsgd(noise_multiplier=1, batch_size=3)", "Write batch="),
+        ("dpsgd(noise_multiplier=1, sample_rate=0.1)", "Write rate="), ("DPSGD(noise_multiplier=1)", r"Write dpsgd\("),
+        ("dpsgd(noise_multiplier=1, zzz=1)", "It has noise_multiplier, batch"),
+    ):  # fmt: skip
+        with pytest.raises(dp.Refusal, match=words):
+            spelled(wrong)
+
+
+def test_a_run_is_written_as_its_call_in_python_is():
+    """What refusals and pages write there, pasted: digits in groups, words in quotes."""
+    text = '1_000 * dpsgd(noise_multiplier=2, batch=256, rows=60_000, epochs=1, sampling="shuffled")'
+    assert spelled(text) == spelled(text.replace("_000", "000").replace('"', ""))
+    for wrong, words in (
+        ("gaussian(sigma=1) * 1000", r"Write 1000 \* gaussian\(sigma=1\)"), ("gaussian(1)", "It has sigma"),
+        ("poisson(rate=0.01, gaussian(sigma=1))", r"as in poisson\(0.01, gaussian"),
+        ("gausian(sigma=1)", r"Write gaussian\("), ("pure(epsilon=1_)", "finite number"),
+    ):  # fmt: skip
+        with pytest.raises(dp.Refusal, match=words):
             spelled(wrong)
 
 

@@ -22,7 +22,9 @@ Losses = Annotated[
     str | None,
     typer.Argument(
         help='The losses, as in "100 * laplace(epsilon=0.1) + gaussian(sigma=10)"; on samples of the rows, as in '
-        '"1000 * poisson(0.01, gaussian(sigma=1))" or "fixed_size(100/10000, laplace(epsilon=1))".',
+        '"1000 * poisson(0.01, gaussian(sigma=1))" or "fixed_size(100/10000, laplace(epsilon=1))"; a training run, as '
+        'in "dpsgd(noise_multiplier=1.1, batch=256, rows=60_000, epochs=60)" or "dpftrl(noise_multiplier=4, steps=9, '
+        'factor=tree)".',
         metavar="LOSSES",
     ),
 ]
@@ -45,6 +47,8 @@ def account(
 ) -> None:
     """Bound what many releases reveal together, from their losses alone."""
     found = _read(losses, file)
+    if (delta is None) == (epsilon is None):
+        raise Refusal("Give either --delta or --epsilon.", cure="Write --delta 1e-5.")
     with progress(_so_far, quiet=as_json) as told:
         made = found.bracket(delta=delta, epsilon=epsilon, accuracy=accuracy, seconds=seconds, progress=told)
     try:
