@@ -214,6 +214,13 @@ def test_orders_beyond_all_integrals_have_a_bound(order: int) -> None:
         assert 0 <= one.renyi(order).lo <= one.renyi(order).hi <= whole.renyi(order).hi
 
 
+def test_chances_too_small_for_doubles_and_large_groups_have_a_bound() -> None:
+    rare = GAUSSIAN.sampled(poisson="1e-9").for_group(64)  # all 64 of them with 1e-576
+    assert 0 <= rare.renyi(2).lo <= rare.renyi(2).hi <= dp.Loss("gaussian", sigma=1, sensitivity=64).renyi(2).hi
+    assert 0 < GAUSSIAN.sampled(fixed_size=F(1, 10**400)).renyi(2).hi < F(1, 10**300)
+    assert 0 < GAUSSIAN.sampled(poisson=F(1, 10**400)).renyi("2.5").hi < F(1, 10**300)
+
+
 def test_noise_too_small_or_large_for_doubles_has_a_bound() -> None:
     for variance in (F(10) ** -700, F(10) ** 700):
         one = dp.Loss("gaussian", variance=variance, shift=1).sampled(poisson="0.01")

@@ -52,9 +52,10 @@ Parts = tuple[tuple[Fraction, Fraction], ...]  # centre and chance
 ATOMS = 300  # of a law, at most, that are added up
 ORDERS = 64  # up to which integrals over Gaussian noise on a sample of a fixed size are made
 _NARROWEST = 200  # greatest order times mu**2 for which they are: pieces of them are narrower than pi / mu
+_LEAST = Fraction(1, 2**64)  # mu**2 and rate for which they are
 REACH = 100  # of losses of which sums and integrals are made
 _ROUND_OFF = Fraction(1, 2**50)  # of a mass that may be nothing
-_POINTS = 20_000  # of a trapezoid sum, at most
+_POINTS, _TERMS = 20_000, 100_000  # of a trapezoid sum, at most
 LAST = 512  # order up to which one is made, or an integral over an interval
 _FLOATS = Fraction(1, 10**100)  # sizes that doubles have, with room
 
@@ -122,7 +123,7 @@ def _ln(variance: Fraction, first: Parts, second: Parts, alpha: Fraction) -> Enc
 def trapezoid(variance: Fraction, first: Parts, second: Parts, alpha: Fraction, bits: int) -> Ball | None:
     """A, at the working precision, from points that are as many as so many bits need."""
     strip, step, start, stop = _points(variance, first, second, alpha, bits)
-    if stop - start > _POINTS:
+    if stop - start > _POINTS or (stop - start) * (len(first) + len(second)) > _TERMS:
         return None
     order, width, less = ball(alpha), ball(step), 1 - ball(alpha)
     scale, x = 1 / (2 * ball(variance)), ball(start * step)
@@ -151,7 +152,7 @@ def _points(
     half = max(max(s for s, _ in parts) - min(s for s, _ in parts) for parts in (first, second)) / 2
     spread, a = math.sqrt(float(variance)), float(alpha)
     middles = [a * float(s) + (1 - a) * float(t) for s, t, *_ in _above(variance, first, second, alpha)]
-    rarest = max(-math.log(float(chance)) for _, chance in (*first, *second))
+    rarest = max(_nats(chance) for _, chance in (*first, *second))
     nats = (bits + a) * math.log(2)
     strip = min(float(variance) / float(half), spread * math.sqrt(2 * nats))
     step = 2 * math.pi * strip / (nats + strip**2 / (2 * spread**2) + 4)
@@ -164,7 +165,7 @@ def fixed_size_of_gaussian(square: Fraction, rate: Fraction, alpha: Fraction, mo
     """square: mu**2 on all rows. most: a divergence that it does not pass."""
     if square == 0:
         return ZERO
-    if alpha > ORDERS or alpha * square > _NARROWEST or square < _FLOATS:
+    if alpha > ORDERS or alpha * square > _NARROWEST or min(square, rate) < _LEAST:
         return Enclosure(Fraction(0), most)
     found = _ln_fixed(square, rate, alpha) * (1 / (alpha - 1))
     return Enclosure(min(found.lo, most), min(found.hi, most))
@@ -180,7 +181,7 @@ def half_line(square: Fraction, rate: Fraction, alpha: Fraction, bits: int) -> B
     from flint import acb
 
     mu, order = ball(square).sqrt(), ball(alpha)
-    nats = bits * math.log(2) - float(alpha) * math.log(float(rate))
+    nats = bits * math.log(2) + float(alpha) * _nats(rate)
     high = ball(_up(float(alpha) * math.sqrt(float(square)) + math.sqrt(2 * nats)))
     density = _on_sample(rate, order)
 
@@ -212,9 +213,10 @@ def is_atoms(base: Family, law: Distribution, given: Given) -> bool:
     return not law.continuous and base.reach is not None and base.reach(given) <= REACH
 
 
-def is_smooth(law: Distribution, alpha: Fraction) -> bool:
+def is_smooth(law: Distribution, rate: Fraction, alpha: Fraction) -> bool:
     """Is this for `of_smooth`, and quickly done?"""
-    return law.smooth is not None and law.reach is not None and law.reach <= REACH and alpha <= LAST
+    quick = rate >= _LEAST and alpha <= LAST
+    return quick and law.smooth is not None and law.reach is not None and law.reach <= REACH
 
 
 def of_smooth(law: Distribution, rate: Fraction, alpha: Fraction, *, fixed: bool) -> Enclosure:
@@ -311,6 +313,11 @@ def _pi() -> Ball:
 def _normal_tail(x: Ball) -> Ball:
     """P(Z > x) of a standard normal Z."""
     return (x / ball(2).sqrt()).erfc() / 2
+
+
+def _nats(chance: Fraction) -> float:
+    """-ln of a chance, of any size."""
+    return math.log(chance.denominator) - math.log(chance.numerator)
 
 
 def _up(x: float) -> Fraction:

@@ -148,7 +148,7 @@ def _renyi(base: Family, poisson: Family, given: Given, alpha: Fraction) -> Encl
     assert base.law is not None
     inner = without_rate(given)
     law = base.law(inner, 1)
-    if integrals.is_smooth(law, alpha):
+    if integrals.is_smooth(law, given[RATE], alpha):
         return integrals.of_smooth(law, given[RATE], alpha, fixed=True)
     if not law.continuous and base.reach is not None:
         few = integrals.is_atoms(base, law, inner)

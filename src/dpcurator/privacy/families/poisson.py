@@ -104,7 +104,7 @@ def _between(base: Family, given: Given, alpha: Fraction, *, one_pair: bool) -> 
     orders beside it. one_pair: is it that of one symmetric pair, so that forward is the greater?"""
     inner = without_rate(given)
     law = None if base.law is None else base.law(inner, 1)
-    if one_pair and law is not None and integrals.is_smooth(law, alpha):
+    if one_pair and law is not None and integrals.is_smooth(law, given[RATE], alpha):
         return integrals.of_smooth(law, given[RATE], alpha, fixed=False)
     if law is not None and integrals.is_atoms(base, law, inner):
         most = _FEW if one_pair else integrals.ATOMS

@@ -6,8 +6,8 @@ Definition  With P = N(mu, 1), Q = N(0, 1) and l = ln P/Q = mu x - mu**2/2, the 
             Other symmetric pairs of known divergences D_k: A(n) is the sum of C(n, k) (1-q)**(n-k) q**k e**((k-1) D_k),
             and the divergence both ways is the same.
 Promise     An enclosure, of Gaussian noise up to order 2048 to under 2**-64 of ln A, for mu**2 or its inverse up to
-            2**24. Else so at whole orders, and between them from the lower one to a chord above. Beyond that order, or
-            512 for others: from 0 to the bound by that of all rows.
+            2**24 and rates above 2**-72. Else so at whole orders, and between them from the lower one to a chord above.
+            Beyond that order, or 512 for others: from 0 to the bound by that of all rows.
 Proof       Whole orders n: A(n) is the binomial sum of (1-q)**(n-k) q**k e**(k (k-1) mu**2/2).
             Others: with t = q e**l/(1-q) where that is at most 1, b = 1 - q + q e**l is (1-q) (1+t), and elsewhere
             q e**l (1 + 1/t). So A is the integral of (1+t)**a over a measure on [0, 1], which is the sum over k >= 0 of
@@ -41,7 +41,7 @@ from dpcurator.privacy.narrow import enclosed
 
 _ORDERS = 512  # up to which moments are added up
 _GAUSSIAN_ORDERS = 2048  # up to which those of Gaussian noise are
-_RANGE = Fraction(2) ** 24  # of mu**2 and its inverse, for which a series is
+_RANGE = Fraction(2) ** 24  # of mu**2 and its inverse, for which a series is; and of the cube root of the rate's
 
 
 def renyi_of_gaussian(square: Fraction, rate: Fraction, alpha: Fraction) -> Enclosure:
@@ -55,7 +55,7 @@ def renyi_of_gaussian(square: Fraction, rate: Fraction, alpha: Fraction) -> Encl
     low = _moment(square, rate, n)
     if alpha == n:
         found = low
-    elif 1 / _RANGE < square < _RANGE:
+    elif 1 / _RANGE < square < _RANGE and rate > 1 / _RANGE**3:
         found = _moment_between(square, rate, alpha)
     else:
         high = _moment(square, rate, n + 1)
