@@ -121,7 +121,7 @@ class Composition:
 
     def renyi(self, alpha: Spelled) -> Enclosure:
         """The sum of the Renyi divergences of order alpha > 1, in nats: at least that of all releases together, also
-        where each was chosen by what was seen before. Raises Refusal if a loss has none in closed form."""
+        where each was chosen by what was seen before. Raises Refusal if none is known of a loss."""
         return sum((loss.renyi(alpha) * Fraction(count) for loss, count in self.parts), Enclosure.exactly(0))
 
     def sampled(self, *, poisson: Spelled, neighbours: str | None = None) -> Composition:
