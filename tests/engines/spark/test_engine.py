@@ -162,7 +162,7 @@ def test_what_is_no_dataset_is_told_with_its_cure(tmp_path: Any) -> None:
 def test_a_question_deeper_than_spark_plans_is_refused_before_it_is_charged() -> None:
     """What refuses it is the plan alone: no session is asked."""
     part: Any = Field(3, "float")
-    for _ in range(6):
+    for _ in range(9):
         part = Compute("exp", (part,), "float")
     scan, *rest = PLANS[1]
     views = {"t0": "t0"}

@@ -33,7 +33,7 @@ from dpcurator.plan.core import Chosen, CorePlan, Distinct, Grid, Histogram, Lis
 from dpcurator.values import Exact
 
 ALL: Final = Constants()
-MOST_TABLES: Final = 90  # selections of one plan: Spark reads and plans them by calls inside one another
+MOST_TABLES: Final = 120  # selections of one plan: Spark reads and plans them by calls inside one another
 TOO_DEEP: Final = ("on Spark this question has too many functions inside one another; leave some out, or compute them "
                    "before the data is read")
 SMALL_LIST: Final = 2**18  # keys: so many are sent to every executor, whose rows then stay where they are
