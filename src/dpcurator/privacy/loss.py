@@ -133,8 +133,10 @@ class Loss:
         return self._formula(self._known.rho, "rho here", "Account for it with epsilon.")(self.given)
 
     def renyi(self, alpha: Spelled) -> Enclosure:
-        """The Renyi divergence of order alpha > 1, in nats, enclosed: the greater of both directions; from 0 on where only
-        a bound is known. Raises Refusal if none is known, as where a loss may be infinite."""
+        """The Renyi divergence of order alpha > 1, in nats, enclosed: the greater of both directions.
+
+        From 0 on where only a bound is known. Raises Refusal if none is, as where a loss may be infinite.
+        """
         formula = self._formula(self._known.renyi, "Renyi divergence here", "Account for it with epsilon or rho.")
         return formula(self.given, order(alpha))
 
