@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from spark_session import spark_or_skip
+from spark_session import what_is_lacking
 
 CLIENT = """
 import sys
@@ -78,9 +78,9 @@ print(answers[0] == answers[1], told[0] == told[1], len(answers[0]))
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[str]:
     """The address of a server of Spark Connect."""
-    spark_or_skip()  # says why there can be none
-    if importlib.util.find_spec("grpc") is None:
-        pytest.skip("grpcio is not installed")
+    lacking = what_is_lacking() or ("grpcio is not installed" if importlib.util.find_spec("grpc") is None else "")
+    if lacking:
+        pytest.skip(lacking)
     import pyspark
 
     with socket.socket() as free:
