@@ -48,7 +48,7 @@ SETUPS = {
 QUESTIONS = (
     "SELECT city, COUNT(*) AS n, SUM(age) AS total FROM visits GROUP BY city",
     "SELECT COUNT(*) AS n, COUNT(DISTINCT who) AS people FROM visits WHERE age >= 50 AND NOT city = 'Hull'",
-    "SELECT SUM(CASE WHEN cost > 32 THEN 1 ELSE 0 END) AS dear, MEDIAN(age) AS half FROM visits",
+    "SELECT SUM(CASE WHEN cost > 32 THEN 1 ELSE 0 END) AS dear, SUM(CLIP(age, 18, 65)) AS years FROM visits",
     "WITH each AS (SELECT who, SUM(age) AS s FROM visits GROUP BY who) SELECT SUM(CLIP(s, 0, 500)) AS s FROM each",
 )
 ROWS = [(f"p{i % 37:02}", ("Leeds", "York", "Hull")[i % 3], (i * 7) % 111, float(i % 64)) for i in range(400)]
