@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 RESULT: Final = "told string"
 _LEAST: Final = 256  # MiB of a task's DuckDB
+_SPELLINGS: Final = 1_000  # of a column and a part, that are sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ def as_sent(report: TableReport) -> dict[str, Any]:
         "rows": report.rows, "blank_lines": report.blank_lines, "null_units": report.null_units,
         "missing": dict(report.missing), "set_aside": _sent(report.set_aside),
         "unreadable": {name: _sent(trouble) for name, trouble in report.unreadable.items()},
-        "spellings": {name: dict(found.counts) for name, found in report.spellings.items()},
+        "spellings": {name: dict(found.counts.most_common(_SPELLINGS)) for name, found in report.spellings.items()},
         "header": None if report.header is None else sorted(report.header),
     }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from dpcurator.catalog.model import Kind, Table
@@ -62,9 +62,10 @@ class SparkTables:
         return self.session.table(self.views[name])
 
     def clear(self) -> None:
-        """Drop the views."""
-        for view in self.made:
-            self.session.catalog.dropTempView(view)
+        """Drop the views; those of a session that has ended are gone."""
+        with suppress(Exception):
+            for view in self.made:
+                self.session.catalog.dropTempView(view)
         self.made.clear()
 
     def _asked(self, sql: str, given: Sequence[Any]) -> DataFrame:
