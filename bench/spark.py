@@ -44,7 +44,7 @@ from dpcurator.snapshot.store import open_snapshot
 
 RUNS = 3
 ROWS = (
-    "SELECT (i * 7919) % {units} AS unit, (((i * 7919) % {units}) * 31 + i % 3 * 17) % 100 AS key, "
+    "SELECT (i * 7919) % {units} AS unit, (((i * 7919) % {units}) * 31 + i // {units} % 3 * 17) % 100 AS key, "
     "(hash(i) % 111)::BIGINT AS age FROM range({first}, {last}) AS t(i)"
 )
 COLUMNS = {"unit": "integer", "key": {"type": "integer", "keys": list(range(100))},

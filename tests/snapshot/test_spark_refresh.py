@@ -196,7 +196,7 @@ def test_a_database_is_read_through_its_jdbc_driver(tmp_path: Path, monkeypatch:
     spark = spark_or_skip()
     address = f"jdbc:derby:{tmp_path / 'derby'};create=true"
     spark.sql("SELECT 1 AS who, 'a' AS word UNION ALL SELECT 2, NULL").write.jdbc(address, "APP.VISITS")
-    fields = ('unit = "WHO"\nmax_total = 5\ncolumns = { WHO = "integer", WORD = "text" }\n'
+    fields = ('unit = "who"\nmax_total = 5\ncolumns = { who = "integer", word = "text" }\n'
               'spark = { table = "APP.VISITS", jdbc = "env:CLINIC_JDBC" }')
     there = declared(tmp_path / "c", {"v": fields}, SPARK)
     for value, what in (("", "is not set"), ("postgresql://secret@h/d", "no JDBC address"),

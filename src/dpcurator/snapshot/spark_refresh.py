@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,7 +30,7 @@ from dpcurator.snapshot.refresh import Progress, apply_rules, files_of, load_fil
 from dpcurator.snapshot.report import Report, TableReport, Trouble
 from dpcurator.snapshot.spark_dataset import DatasetDraft
 from dpcurator.snapshot.spark_parts import RESULT, Job, add_part, of_files, of_rows, stored
-from dpcurator.snapshot.spark_tables import SparkTables, schema_of, spark_failing
+from dpcurator.snapshot.spark_tables import SparkTables, on_spark, schema_of
 from dpcurator.snapshot.store import alone
 
 if TYPE_CHECKING:
@@ -69,8 +70,7 @@ def refresh(
                           tuple(map(tuple, draft.kinds)), report.units)
                 found = _read(job, session, given.get(table.name), readers.get(table.name))
                 files = _merge(found, job, report, draft)
-                with spark_failing():
-                    tables.put(f"t{i}", session.read.schema(schema_of(table)).parquet(*files))
+                on_spark(partial(_put, tables, i, table, files))
                 if progress is not None:
                     progress(table.name, report.rows, (i + 1) / len(read.tables))
                 reports.append(report)
@@ -103,12 +103,10 @@ def _read(
             return [stored(job, 0, lambda loader: load_file(loader, job.i, source, path, job.declaration))]
         case "spark":
             rows = _rows(session, source, names)
-            with spark_failing():
-                return _told(rows.mapInArrow(of_rows(job), RESULT))
+            return on_spark(lambda: _told(rows.mapInArrow(of_rows(job), RESULT)))
         case _:
-            with spark_failing():
-                numbers = session.range(0, len(job.files), 1, len(job.files))
-                return _told(numbers.mapInArrow(of_files(job), RESULT))
+            size = len(job.files)
+            return on_spark(lambda: _told(session.range(0, size, 1, size).mapInArrow(of_files(job), RESULT)))
 
 
 def _files(read: Declaration, i: int) -> tuple[str, ...]:
@@ -169,13 +167,21 @@ def _merge(found: list[dict[str, Any]], job: Job, report: TableReport, draft: Da
 def _write(tables: SparkTables, i: int, declaration: Declaration, draft: DatasetDraft) -> None:
     """Write table number i into the dataset, and let its name be what was written."""
     table = declaration.tables[i]
-    rows, to = tables.rows(f"t{i}"), address_of(draft.path / f"t{i}")
-    with spark_failing():
-        unit = _unit(table)
+    unit, to = _unit(table), address_of(draft.path / f"t{i}")
+
+    def write() -> None:
+        rows = tables.rows(f"t{i}")
         if unit is not None and declaration.spark is not None:
             rows = rows.repartition(declaration.spark.partitions, unit).sortWithinPartitions(unit)
         rows.write.parquet(to)
-        tables.put(f"t{i}", tables.session.read.schema(schema_of(table)).parquet(to))
+        _put(tables, i, table, [to])
+
+    on_spark(write)
+
+
+def _put(tables: SparkTables, i: int, table: Table, files: list[str]) -> None:
+    """Let the name of table number i be the rows of these files, of the types that are declared."""
+    tables.put(f"t{i}", tables.session.read.schema(schema_of(table)).parquet(*files))
 
 
 def _unit(table: Table) -> str | None:

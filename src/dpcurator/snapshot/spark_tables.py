@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dpcurator.catalog.model import Kind, Table
 from dpcurator.errors import Misconfigured
@@ -19,6 +19,7 @@ from dpcurator.errors import Misconfigured
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+T = TypeVar("T")
 TYPES: Final[dict[Kind, str]] = {"integer": "BIGINT", "float": "DOUBLE", "text": "STRING"}
 _OF_DUCKDB: Final = {"BIGINT": "bigint", "DOUBLE": "double", "VARCHAR": "string"}
 _NAME: Final = re.compile(r"\b(?:t[0-9]+|owners|least)\b")
@@ -42,13 +43,11 @@ class SparkTables:
 
     def execute(self, sql: str, given: Sequence[Any] = ()) -> Rows:
         """The rows of a query. given: values for each `?`, numbers, texts or lists of them. Raises Misconfigured."""
-        with spark_failing():
-            return Rows(tuple(row) for row in self._asked(sql, given).collect())
+        return on_spark(lambda: Rows(tuple(row) for row in self._asked(sql, given).collect()))
 
     def replace(self, name: str, query: str) -> None:
         """Let a name be the rows of a query, which may be of the same name as it was."""
-        with spark_failing():
-            self.put(name, self._asked(query, ()))
+        on_spark(lambda: self.put(name, self._asked(query, ())))
 
     def put(self, name: str, rows: DataFrame) -> None:
         """Let a name be these rows."""
@@ -92,17 +91,14 @@ def schema_of(table: Table) -> str:
     return ", ".join(f"c{j} {TYPES[column.kind]}" for j, column in enumerate(table.columns))
 
 
-@contextmanager
-def spark_failing() -> Iterator[None]:
-    """Whatever goes wrong on Spark is told in constant words. Raises Misconfigured."""
-    failed = False
+def on_spark(work: Callable[[], T]) -> T:
+    """What some work on Spark gives. Whatever goes wrong there is told in constant words. Raises Misconfigured."""
     try:
-        yield
+        return work()
     except Misconfigured:
         raise
     except Exception:
-        failed = True
-    if failed:
-        raise Misconfigured("Spark did not end the refresh: an executor was lost, or its memory or disk is full.",
-                            where="[curator] spark", cure="Check the executors, then run `dpcurator refresh` again; "
-                            "the version before stays in force.")
+        pass
+    raise Misconfigured("Spark did not end the refresh: an executor was lost, or its memory or disk is full.",
+                        where="[curator] spark", cure="Check the executors, then run `dpcurator refresh` again; the "
+                        "version before stays in force.")  # here, so that nothing is attached to it
