@@ -402,4 +402,4 @@ def test_a_refresh_that_is_killed_leaves_the_version_before_and_nothing_after_th
     assert rows_of(declaration)["v"] == [(1, 5)]
     refresh_all(declaration)
     assert rows_of(declaration)["v"] == [(1, 6)]
-    assert sorted(path.name[:5] for path in declaration.datasets.glob("v*")) == ["v0001", "v0003"]
+    assert sorted(path.name[:5] for path in declaration.datasets.glob("v*")) == ["v0001", "v0002"]
