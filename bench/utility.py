@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
@@ -202,8 +203,8 @@ def pipelinedp(l0: int, m: int, groups: int) -> Iterable[tuple[str, float, Itera
 
 
 def smartnoise(l0: int, m: int, groups: int) -> Iterable[tuple[str, float, Iterator[Any]]]:
-    """It has no median, counts different values of the person's column alone, and knows a person's rows in all, l0 m.
-    Its epsilon is for each noisy column, so what a query costs is asked of it first."""
+    """It has no median, and knows a person's rows in all, l0 m. Its epsilon is for each noisy column, so what a query
+    costs is asked of it first."""
     import pandas
     from snsql import Privacy, from_df
 
@@ -226,7 +227,8 @@ def smartnoise(l0: int, m: int, groups: int) -> Iterable[tuple[str, float, Itera
             counts = (answered("COUNT(*)", epsilon) for _ in range(FEW))
             yield "top-5", epsilon, (np.argsort(one)[-TOP:].tolist() for one in counts)
             continue
-        yield "stddev", epsilon, (answered("STDDEV(value)", epsilon) for _ in range(FEW))
+        for name in ("stddev", "distinct"):
+            yield name, epsilon, (answered(ITEMS[name], epsilon) for _ in range(FEW))
 
 
 def tumult(l0: int, m: int, groups: int) -> Iterable[tuple[str, float, Iterator[Any]]]:
@@ -236,6 +238,7 @@ def tumult(l0: int, m: int, groups: int) -> Iterable[tuple[str, float, Iterator[
     from tmlt.analytics import AddRowsWithID, KeySet, MaxGroupsPerID, MaxRowsPerGroupPerID, PureDPBudget, QueryBuilder
     from tmlt.analytics import Session as Tumult
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # of the workers
     spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config(
         "spark.sql.shuffle.partitions", "2").getOrCreate()
     frame = spark.createDataFrame(pandas.DataFrame(people(l0, m, groups)))
