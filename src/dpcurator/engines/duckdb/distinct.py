@@ -148,11 +148,13 @@ def _up_to(rows: str, group: str, order: str, most: int) -> str:
 
 
 def once(parts: Parts) -> tuple[str, ...]:
-    """The tables that are read twice."""
+    """The tables that are read twice. What the sample keeps, and whether it serves, is one thing to all that ask."""
     if parts.owner is None:
         return ()
-    of = [f"{number}_{part}" for number in range(len(parts.distinct)) for part in ("sample", "rest")]
-    return tuple(f"{name}{one}" for one in of for name in _READ_TWICE)
+    numbers = range(len(parts.distinct))
+    of = [f"{number}_{part}" for number in numbers for part in ("sample", "rest")]
+    return (*(f"{name}{one}" for one in of for name in _READ_TWICE),
+            *(f"{name}{number}" for name in ("known", "worth") for number in numbers))
 
 
 def joined(parts: Parts, totals: str | None, key: Sequence[str]) -> str:
