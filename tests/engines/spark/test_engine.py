@@ -159,6 +159,14 @@ def test_what_is_no_dataset_is_told_with_its_cure(tmp_path: Any) -> None:
         assert found.value.cure == "Run `dpcurator refresh`."
 
 
+def test_a_dataset_without_its_tables_is_told_when_it_is_opened(tmp_path: Any) -> None:
+    spark_or_skip()
+    (tmp_path / "schema.json").write_text('{"t0": {"c0": "integer"}}')
+    with pytest.raises(Misconfigured, match="cannot be opened") as found:
+        Spark(tmp_path)
+    assert found.value.__context__ is None
+
+
 def test_a_question_deeper_than_spark_plans_is_refused_before_it_is_charged() -> None:
     """What refuses it is the plan alone: no session is asked."""
     part: Any = Field(3, "float")

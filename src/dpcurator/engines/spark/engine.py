@@ -79,7 +79,15 @@ class Spark:
         number = next(_NUMBER)
         self._views = {table: f"dpcurator_{number}_{table}" for table in kinds}
         self._seen: SparkSession | None = None
-        self._opened()
+        failed = False
+        try:
+            self._opened()
+        except Misconfigured:
+            raise
+        except Exception:  # its words may quote what is stored
+            failed = True
+        if failed:
+            raise Misconfigured("The dataset cannot be opened.", cure="Run `dpcurator refresh`.")
 
     def _opened(self) -> SparkSession:
         """The session of this process, with this engine's views: a fork's child, and a session that is made again
