@@ -13,6 +13,7 @@ from many_cases import differing, drawn
 from spark_session import PLAIN, settings, spark_or_skip
 
 from dpcurator.engines.reference import Reference
+from dpcurator.engines.reference_relations import relation
 from dpcurator.engines.spark.engine import REHEARSAL, Spark
 from dpcurator.engines.spark.sql import statement
 from dpcurator.errors import Fault, Misconfigured, Refusal
@@ -36,6 +37,7 @@ from dpcurator.plan.core import (
     Tally,
     Total,
 )
+from dpcurator.plan.core_relations import Folded, Groups, Stored, columns_of
 
 KINDS: Any = {"t0": {"c0": "integer", "c1": "text", "c2": "integer", "c3": "float"}}
 COLUMNS = tuple(Source(name, kind) for name, kind in KINDS["t0"].items())
@@ -177,3 +179,30 @@ def test_a_question_deeper_than_spark_plans_is_refused_before_it_is_charged() ->
     statement([(scan, Project((part,)), *rest)], views.__getitem__)
     with pytest.raises(Refusal, match="functions inside one another"):
         statement([(scan, Project((Compute("exp", (part,), "float"),)), *rest)], views.__getitem__)
+
+
+@pytest.mark.slow
+def test_every_fold_of_a_group_is_the_reference_s() -> None:
+    """Each fold's value is listed as a key, so that a row counts where Spark has the very same."""
+    spark_or_skip()
+    luck, tables = random.Random(5), table(5, 400)
+    tables["t0"]["c0"] = [luck.randrange(25) for _ in range(400)]
+    tables["t0"]["c3"] = [luck.choice([None, 0.0, -0.0, 1.5, -2.25, 1e300, 5e-324, 0.1]) for _ in range(400)]
+    folds = [Folded("rows"), Folded("sum_i", 2), Folded("avg_i", 2)]
+    folds += [Folded(name, column) for name in ("present", "distinct", "least", "greatest") for column in (1, 2, 3)]
+    folds += [Folded(name, of, by) for name in ("arg_least", "arg_greatest") for of, by in ((1, 2), (2, 1), (2, 3))]
+    for exponent, end in ((10, 8.0), (0, 2.0**59), (52, 1.0)):
+        steps = int(end * 2.0**exponent)
+        folds += [Folded(name, 3, 0, (-end, end), (-steps, steps), exponent) for name in ("sum_f", "avg_f")]
+    groups = Groups(Stored("t0", COLUMNS, 0), 1, tuple(folds))
+    found, columns = relation(groups, tables), columns_of(groups)
+    plans: list[Any] = [
+        (Scan(groups, (Source("c0", "integer"), Source(f"c{place}", columns[place].kind))), Owner(0),
+         Listed((0, 1), tuple((row[0], row[place]) for row in found)), Measure(()), PerUnit(), ScaleDown(1, 1, 1),
+         Total((Sum("rows"),)))
+        for place in range(1, len(columns))
+    ]
+    with settings(**PLAIN):
+        exact = Spark.from_tables(tables, KINDS).evaluate_all(plans)
+    for fold, one in zip(folds, exact, strict=True):
+        assert set(one.open_for_release()) == {(1,)}, fold
