@@ -32,6 +32,7 @@ TOOLS = {  # beside the mechanisms of a room: what they have in common
     "scores",
     "sums",
     "top_counts",  # of the curator's own counts; tests/mechanisms/test_top_counts.py holds its promise
+    "weighted",  # of sums of draws; tests/mechanisms/test_weighted.py holds its bound
     "weighted_quantile",  # of the curator's own weights; tests/mechanisms/test_weighted_quantile.py holds its promise
 }
 SHARED = {"rule"}  # of the selections: what they have in common

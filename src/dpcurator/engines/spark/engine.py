@@ -10,7 +10,6 @@ tests/engines.
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +26,7 @@ from dpcurator.engines.spark.sql import Statement, statement
 from dpcurator.errors import Fault, Misconfigured
 from dpcurator.plan.core import CorePlan, Scan, scanned
 from dpcurator.plan.merge import apart, merged
-from dpcurator.values import Exact
+from dpcurator.values import Exact, read_json
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -168,7 +167,7 @@ def _schema(columns: Mapping[str, Kind]) -> str:
 def _kinds_of(path: Path) -> Kinds | None:
     """What a dataset says of its tables; None where it is none."""
     try:
-        found: Kinds = json.loads((path / SCHEMA).read_text("ascii"))
+        found: Kinds = read_json((path / SCHEMA).read_text("ascii"))
         named = all(TABLE_NAME.fullmatch(table) and set(columns.values()) <= set(TYPES)
                     for table, columns in found.items())
     except (OSError, ValueError, AttributeError, TypeError):
