@@ -19,6 +19,10 @@ registry:
 power:
     python -m pytest --power --collect-only -qq -n 0 -s
 
+# the engine and the refresh on Spark: two minutes; needs Java and `pip install -e '.[spark]'`
+spark *args:
+    python -m pytest -n 0 tests/engines/spark tests/snapshot/test_spark_refresh.py {{args}}
+
 # one room: `just room mechanisms`
 room name *args:
     python -m pytest tests/{{name}} -m "not slow" {{args}}
