@@ -108,6 +108,21 @@ def test_a_discrete_privacy_random_variable_is_read_with_what_it_left_out() -> N
     assert wider.delta(1).lo > loss.delta(1).hi
 
 
+@pytest.mark.parametrize("delta", ["1e-300", "1e-3", "0.5", "0.999", "0.99999999999999999999"])
+def test_masses_for_prv_are_given_that_the_loss_is_finite(delta: str) -> None:
+    """Its delta at eps is 1 - f + f times the sum of the masses' worths, ln f being log_pmc_inf."""
+    loss = dp.Loss("approximate", epsilon=1, delta=delta)
+    for way, direction in (("remove", "forward"), ("add", "backward")):
+        made = dp.export_pld(loss, step="0.1", form="prv")[way]
+        finite = F(math.exp(made["log_pmc_inf"]))
+        points = [made["t_min"] + 0.1 * i for i in range(made["size"])]
+        for eps in (0.0, 0.5):
+            worths = (m * -math.expm1(eps - t) for m, t in zip(made["pmf"], points, strict=True) if t > eps)
+            found = 1 - finite + finite * F(math.fsum(worths))
+            right = loss.delta_of(direction, F(eps))
+            assert right.lo * (1 - F(1, 10**12)) <= found <= right.hi + F(1, 10**9)
+
+
 @pytest.mark.parametrize(("make", "words"), [
     (lambda: dp.import_pld(3), "int is no privacy loss distribution"),
     (lambda: dp.import_pld(theirs(pessimistic=False)), "bounds nothing from above"),

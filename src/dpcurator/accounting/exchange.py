@@ -2,10 +2,12 @@
 
 Definition  Read are their attributes, by name, and no package of theirs: dp-accounting's PrivacyLossDistribution (a
             pessimistic or optimistic mass on multiples of an interval, for removing and for adding), and prv's
-            DiscretePrivacyRandomVariable (masses on a mesh, one direction).
+            DiscretePrivacyRandomVariable (masses on a mesh, given that the loss is finite, and ln of the chance that it
+            is; one direction).
 Promise     What is imported is dp.loss_distribution of exactly their doubles: it dominates if theirs does. What is
             exported dominates the loss: points are connected (pld/discretise.py), each mass is rounded up to a double,
-            what is above the last point is infinite, what is below the first is at it.
+            what is above the last point is infinite, what is below the first is at it. For prv ln of what is finite is
+            rounded down, and masses are divided by its exponential.
 Limits      What floating point did before, in their convolutions, is not undone.
 Checked     tests/accounting/test_exchange.py.
 """
@@ -16,7 +18,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from dpcurator.accounting.pld.discretise import cells
+from dpcurator.accounting.pld.discretise import Cells, cells
 from dpcurator.accounting.pld.lattice import beyond_grids, with_law
 from dpcurator.errors import Refusal
 from dpcurator.numbers import positive, rational
@@ -122,7 +124,7 @@ def _from_prv(pld: Any, width: object, outside: object, backward: Any) -> Loss:
         )
     with precision(1200):  # a double next to 0 leaves 1 less than 2**-1074
         finite = bracket(ball(Fraction(float(pld.log_pmc_inf))).exp()).lo
-    left = (1 - from_0_below_1(outside, name="outside")) * finite
+    left = max(finite - from_0_below_1(outside, name="outside"), Fraction(0))
     start, step = Fraction(float(pld.domain.t_min())), Fraction(float(pld.domain.dt()))
     kept = [(start + i * step, left * Fraction(float(mass))) for i, mass in enumerate(pld.pmf) if mass > 0]
     losses, masses = _less([loss for loss, _ in kept], [mass for _, mass in kept], 1 - left)
@@ -157,8 +159,11 @@ def export_pld(
     grid = Fraction(float(positive(step, name="step")))  # the double that they will have
     found = {}
     for way, one in (("remove", loss), ("add", loss.reversed)):
-        first, masses, infinite = _row(one, grid)
+        row = _row(one, grid)
+        first = row.places[0]
         if form == "dp_accounting":
+            with precision(128):
+                masses, infinite = [_up(mass) for mass in row.upper], _up(row.above)
             found[way] = {
                 "loss_probs": {first + i: mass for i, mass in enumerate(masses) if mass},
                 "discretization": float(grid),
@@ -166,19 +171,19 @@ def export_pld(
                 "pessimistic_estimate": True,
             }
         else:
+            masses, log_finite = _given_finite(row)
             masses += [0.0] * (len(masses) % 2)  # its domain has an even size
             found[way] = {
                 "pmf": masses,
                 "t_min": first * float(grid),
                 "t_max": (first + len(masses) - 1) * float(grid),
                 "size": len(masses),
-                "log_pmc_inf": math.nextafter(math.log1p(-infinite), -math.inf) if infinite else 0.0,
+                "log_pmc_inf": log_finite,
             }
     return found
 
 
-def _row(loss: Loss, step: Fraction) -> tuple[int, list[float], float]:
-    """The first point, the masses from there on and that at infinity, rounded up."""
+def _row(loss: Loss, step: Fraction) -> Cells:
     known = with_law(loss)
     if beyond_grids(loss):
         raise Refusal("The losses are too large for a grid.", cure="Account for it here.")
@@ -190,9 +195,18 @@ def _row(loss: Loss, step: Fraction) -> tuple[int, list[float], float]:
         last = min(last, math.ceil(reach / step))
     if last - first >= _MOST:
         raise Refusal(f"That is {last - first + 1:,} points, more than {_MOST:,}.", cure="Take a wider step.")
-    row = cells(loss, anchor=Fraction(0), step=step, first=first, last=max(last, first + 1))
-    with precision(128):
-        return row.places[0], [_up(mass) for mass in row.upper], _up(row.above)
+    return cells(loss, anchor=Fraction(0), step=step, first=first, last=max(last, first + 1))
+
+
+def _given_finite(row: Cells) -> tuple[list[float], float]:
+    """The masses given that the loss is finite, rounded up, and ln of the chance that it is, rounded down."""
+    with precision(256):
+        log = (-row.above).log1p()
+        if not log.is_finite():
+            raise Refusal("Nearly every loss is infinite.", cure='Write form="dp_accounting".')
+        log_finite = -_up(-log)
+        finite = ball(Fraction(log_finite)).exp()
+        return [_up(mass / finite) for mass in row.upper], log_finite
 
 
 def _up(mass: Any) -> float:
