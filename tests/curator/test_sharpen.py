@@ -133,6 +133,25 @@ def test_releases_at_other_prices_count_by_inverse_variance(tmp_path, asked):
     assert three * one.reading.unit / 5 <= Fraction(total.error("n")[0]) <= three * one.reading.unit / 5 + 1
 
 
+@pytest.mark.parametrize(("title", "counted"), [("n", 2), ("m", 1)])
+def test_a_request_that_is_repeated_is_in_the_mean_also_where_its_readings_are_noted_nowhere(tmp_path, title, counted):
+    """A release with more noise than a stored one, also of another question with the same readings, is not noted."""
+    curator = opened(tmp_path, epsilon=100)
+    asked = "SELECT city, COUNT(*) AS {} FROM visits GROUP BY city"
+    curator.ask(asked.format("n"), epsilon=1)
+    curator.ask(asked.format(title), epsilon="0.5", fresh=True, request_id="mine")
+    mean = curator.ask(asked.format(title), epsilon="0.5", sharpen=True, request_id="mine")
+    assert (spent(curator), mean.cost, mean.repeated) == (Fraction(3, 2), Fraction(1, 2), True)
+    assert mean.sharpened[-1]["request"] == "mine"
+    assert len(mean.sharpened) == counted
+    told = json.loads(json.dumps(mean.as_json()))
+    found = verify_content(told, json.dumps(told).encode(), None, curator.key.public, catalog=curator.catalog,
+                           ledger=curator.ledger)
+    assert found.holds, str(found)
+    alone = verify_content(told, json.dumps(told).encode(), None, curator.key.public, ledger=curator.ledger)
+    assert any("the values are the mean" in one for one in alone.not_checked)
+
+
 @pytest.mark.slow
 def test_in_rho_unlike_prices_lose_nothing_either(tmp_path):
     """The bar of releases at .001 and .003 is that of one at .004."""

@@ -85,10 +85,20 @@ def test_a_mean_of_releases_comes_over_the_line_and_is_checked(served: Served) -
     foreign = remote.ask("SELECT COUNT(*) AS n FROM visits WHERE age > 72", epsilon="0.01").receipt
     for lie in (*wrong, told | {"sharpened": [one, foreign]}, told | {"sharpened": [one, 3]}, told | {"sharpened": 7}):
         with pytest.raises(Misconfigured):
-            remote._answer(lie)
+            remote._answer(lie, sharpened=True)
+    public = remote.ask("SELECT city FROM visits GROUP BY city", epsilon="0.01").receipt
+    renamed = remote.ask(asked.replace(" AS n", " AS m"), epsilon="0.01").receipt
+    assert renamed["format"] != public["format"] != one["format"] != renamed["format"]
+    for form in (public, renamed):
+        with pytest.raises(Misconfigured):
+            remote._answer(told | {"sharpened": [form]}, sharpened=True)
+    for asked_for, lie in (False, told), (True, json.loads(json.dumps(remote.ask(asked, epsilon="0.01").as_json()))):
+        assert remote._answer(lie, sharpened=not asked_for)
+        with pytest.raises(Misconfigured):  # of a mean's values there is no receipt
+            remote._answer(lie, sharpened=asked_for)
     for odd in ([{}], [one | {"request": "a\x1b[2J", "batch": None}]):
         with pytest.raises(Misconfigured):
-            Remote(None, "here", None)._answer(told | {"sharpened": odd})
+            Remote(None, "here", None)._answer(told | {"sharpened": odd}, sharpened=True)
 
 
 def test_a_frame_is_the_question_of_its_sql(served: Served) -> None:

@@ -97,7 +97,7 @@ def _sharpened(answer: Any, **outside: Any) -> Verification:
     if all(one.holds for one in each):
         steps.append(checked("mean", lambda: check_mean(answer, outside.get("catalog"), outside.get("ledger"))))
     unchecked.append("repeated (whether its last release had been paid for before), and then spent and left")
-    if outside.get("ledger") is None:
+    if None in (outside.get("catalog"), outside.get("ledger")):
         unchecked.append("that the values are the mean of these releases (the ledger tells)")
     return Verification(tuple(steps), tuple(dict.fromkeys(unchecked)))
 

@@ -154,8 +154,7 @@ class Remote(Stewarding):
         flags = {name: True for name, said in (("fresh", fresh), ("sharpen", sharpen)) if said}
         body = {"sql": sql_of(question), **flags} | plain(asked)
         key = key_of(request_id, fresh or sharpen)
-        answer = self._answer(self._line.sent("POST", "/v1/ask", body, key))
-
+        answer = self._answer(self._line.sent("POST", "/v1/ask", body, key), sharpened=sharpen)
         return replace(answer, elsewhere=_Totals(self, body, key, answer))
 
     def _totalled(
@@ -165,7 +164,7 @@ class Remote(Stewarding):
         wanted = {"columns": names_of(columns, "columns"), "by": names_of(by, "by")}
         free = {} if body.get("sharpen") else {"stored": True}  # a mean is asked for by its request, which was paid
         sent = self._line.sent("POST", "/v1/ask", body | free | {"totals": [wanted]}, key)
-        again, totals = self._answer(sent), sent.get("totals")
+        again, totals = self._answer(sent, sharpened="sharpen" in body), sent.get("totals")
         if again.cells != answer.cells:
             raise Refusal("this answer has become finer since: noisy numbers of it were paid for again.",
                           cure="Ask the same question at the same price again, which is free, and total that.")

@@ -64,9 +64,11 @@ class Replies:
             raise self._line.nonsense()
         return content
 
-    def _answer(self, sent: Json, *, rehearsed: bool = False) -> Answer:
+    def _answer(self, sent: Json, *, rehearsed: bool = False, sharpened: bool = False) -> Answer:
+        """sharpened: whether a mean was asked for. No receipt is of a mean's values, so none stands for an answer that
+        has one."""
         found = self._shaped(sent)
-        if found.made_up != rehearsed:
+        if found.made_up != rehearsed or bool(found.sharpened) != sharpened:
             raise self._line.nonsense()
         if self._line.key is not None and not rehearsed and found.sharpened:
             self._check_mean(sent)
@@ -103,7 +105,7 @@ class Replies:
             if sent["receipt"] is None and all(self._holds(one, None) for one in sent["sharpened"]):
                 check_mean(sent, None, None)
                 return
-        except Wrong:
+        except (Wrong, LookupError):  # a receipt of what was paid before has another form
             pass
         raise self._untrue()
 

@@ -207,7 +207,8 @@ class Paying:
         """Pays for one more release, and shows the mean of all that are stored, at whatever price."""
         check_sharpening(whole)
         paid = self._paid(whole, fresh=True, request_id=request_id, analyst=analyst, asked=asked, every=True)
-        releases = releases_of(whole, self.ledger, analyst)
+        own = [] if paid.receipt is None else [paid.receipt["request"]]  # which, repeated, may be noted nowhere
+        releases = releases_of(whole, self.ledger, analyst, known=own)
         quote, noisy = sharpened(whole, [parts for _, parts in releases])
         shaped = self._shaped(quote, finish(quote, noisy), noisy=noisy)
         made = shaped.paid(cost=paid.cost, spent=paid.spent, receipt=None, repeated=paid.repeated)

@@ -43,7 +43,8 @@ def check_mean(answer: Json, catalog: Catalog | None, ledger: Ledger | None) -> 
     told = Parsed(first)
     quote = price(told.plan, told.price, catalog, confidence=amount_of(first["confidence"]))
     check_sharpening(quote)
-    held = {receipt["request"]: parts for receipt, parts in releases_of(quote, ledger, first["analyst"])}
+    known = [one["request"] for one in receipts]
+    held = {receipt["request"]: parts for receipt, parts in releases_of(quote, ledger, first["analyst"], known=known)}
     require(all(one["request"] in held for one in receipts), "the ledger holds other releases of it")
     made, noisy = sharpened(quote, [held[one["request"]] for one in receipts])
     rows = [[cell.as_json() for cell in row] for row in finish(made, noisy)]

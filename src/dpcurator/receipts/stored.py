@@ -106,18 +106,22 @@ def worth_noting(
     return found + ([keys] if keys and not _serving_keys(quote, stored[keys], keys) else [])
 
 
-def releases_of(whole: Quote, ledger: Ledger, analyst: str) -> list[tuple[Json, list[tuple[Priced, tuple[int, ...]]]]]:
+def releases_of(
+    whole: Quote, ledger: Ledger, analyst: str, *, known: Sequence[str] = ()
+) -> list[tuple[Json, list[tuple[Priced, tuple[int, ...]]]]]:
     """The stored releases of this very question, at its confidence, of which one charge each paid all readings, but the
     cut's, at whatever price: their receipts, and their readings with their integers, in the order they were paid. Of
-    listed keys alone."""
+    listed keys alone. known: requests whose answers are looked at as well, under whatever names their readings are
+    noted."""
     own = [one for one in whole.priced if not one.ask.overall]
     names = [reading_names(whole.plan, one.ask, whole.catalog, analyst) for one in own]
     stored = ledger.holding([name for some in names for name in some])
     found: dict[tuple[str, int], dict[int, tuple[Priced, tuple[int, ...]]]] = {}
     receipts: dict[tuple[str, int], tuple[int, Json]] = {}
+    more = tuple(one for one in map(ledger.stored_under, dict.fromkeys(known)) if one is not None)
     for at, (wanted, some) in enumerate(zip(own, names, strict=True)):
         for name in some:
-            for each, number, part in _each(stored[name]):
+            for each, number, part in _each((*stored[name], *more)):
                 place, receipt = (each.charge.request_id, number), part["receipt"]
                 asked = receipt["plan_sha256"], receipt["confidence"]
                 if asked != (whole.plan_digest, str(whole.confidence)):
