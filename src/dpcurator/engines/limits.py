@@ -126,7 +126,7 @@ def check_core(core: steps.CorePlan) -> Parts:
     if owner is not None:
         require(kind_of(expressions.kinds, owner) != "float", "A unit is an integer or a text, never a float.")
     require(type(scale.max_rows) is int and 1 <= scale.max_rows <= MAX_ROWS, "max_rows is from 1 to 2**20.")
-    require(type(scale.max_groups) is int and scale.max_groups >= 1, "max_groups is at least 1.")
+    require(type(scale.max_groups) is int and 1 <= scale.max_groups <= MAX_RANGE, "max_groups is from 1 to 2**62.")
     if scale.max_total is not None:
         require(type(scale.max_total) is int and scale.max_rows <= scale.max_total < MAX_TOTAL,
                 "max_total is at least max_rows, and below 2**46.")
@@ -216,7 +216,7 @@ def _product(product: steps.Product, grids: tuple[steps.Grid, ...], max_rows: in
 def _histogram(one: steps.Histogram, grids: tuple[steps.Grid, ...], keys: steps.Listed | steps.Chosen) -> None:
     require(0 <= one.measure < len(grids) and grids[one.measure].kind != "text",
             "A histogram names a measured column that is not there.")
-    require(type(one.step) is int and one.step >= 1, "A histogram's step is at least 1.")
+    require(type(one.step) is int and 1 <= one.step <= MAX_RANGE, "A histogram's step is from 1 to 2**62.")
     grid = grids[one.measure]
     count = (grid.upper - grid.lower) // one.step + 1
     require(count <= MOST, "A histogram has at most 2**16 candidates.")

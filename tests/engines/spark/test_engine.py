@@ -3,6 +3,7 @@ too, under `slow`."""
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 from typing import Any
@@ -17,7 +18,7 @@ from dpcurator.engines.reference_relations import relation
 from dpcurator.engines.spark.engine import REHEARSAL, Spark
 from dpcurator.engines.spark.sql import statement
 from dpcurator.errors import Fault, Misconfigured, Refusal
-from dpcurator.language.rows import Compute, Field
+from dpcurator.language.rows import Compare, Compute, Constant, Field
 from dpcurator.plan.core import (
     ONE,
     Chosen,
@@ -37,7 +38,7 @@ from dpcurator.plan.core import (
     Tally,
     Total,
 )
-from dpcurator.plan.core_relations import Folded, Groups, Stored, columns_of
+from dpcurator.plan.core_relations import Columns, Folded, Groups, Only, Stored, columns_of
 
 KINDS: Any = {"t0": {"c0": "integer", "c1": "text", "c2": "integer", "c3": "float"}}
 COLUMNS = tuple(Source(name, kind) for name, kind in KINDS["t0"].items())
@@ -133,6 +134,59 @@ def test_of_nothing_there_is_nothing(tables: Any) -> None:
     with settings(**PLAIN):
         found, expected = both(tables, PLANS)
     assert found == expected
+
+
+@pytest.mark.slow
+def test_the_greatest_clamp_and_step_are_exact() -> None:
+    """2**126, where a double is clamped to it and its grid ends 1 below; negative doubles of more than 34 digits; and a
+    step that no value reaches."""
+    spark_or_skip()
+    far = Grid(3, "float", -(2.0**126), 2.0**126, 2**126 - 2**62, 2**126 - 1, 0)
+    grids = Measure((far, replace(far, lower=1 - 2**126, upper=2**62 - 2**126),
+                     replace(far, lower=-(2**114) - 2**62 + 3, upper=3 - 2**114)))
+    doubles = [2.0**126, float("inf"), -(2.0**126), math.nextafter(2.0**126, 0), -(2.0**114), -math.inf, 0.5,
+               math.nextafter(-(2.0**114), -math.inf)]
+    rows = {"t0": {"c0": list(range(8)), "c1": ["a"] * 8, "c2": [1, 0, 2, 3, 4, 5, 5, None], "c3": doubles}}
+    some = Total(tuple(Sum("values", number) for number in range(3)))
+    plans = [(Scan("t0", COLUMNS), Owner(0), TEXTS, grids, PerUnit(), ScaleDown(1, 1, ONE), some),
+             (Scan("t0", COLUMNS), Owner(0), TEXTS, Measure((Grid(2, "integer", 0, 9, 0, 9, 0),)), PerUnit(),
+              ScaleDown(1, 2**62, ONE), Total((Sum("rows"),), (), (Histogram(0, 2**62),)))]
+    with settings(**PLAIN):
+        found, expected = both(rows, plans)
+    assert found == expected
+
+
+def _computed(depth: int, what: str) -> Any:
+    """A plan that filters by a column that is computed so deep, or counts the present ones, or different ones."""
+    part: Any = Field(3, "float") if what != "distinct" else Field(1, "text")
+    for _ in range(depth):
+        part = (Compute("round_f", (part,), "float", (2,)) if what != "distinct"
+                else Compute("replace", (part,), "text", ("aa", "b")))
+    scale, only = ScaleDown(2, 2, ONE), Listed((), ((),))
+    if what == "where":
+        inner = Columns(Stored("t0", COLUMNS, 0), (Field(0, "integer"), part))
+        scan = Scan(Only(inner, Compare(">", Field(1, "float"), Constant(1.0, "float"))), (Source("c0", "integer"),))
+        return (scan, Owner(0), only, Measure(()), PerUnit(), scale, Total((Sum("rows"),)))
+    grids = (Grid(4, "float", 0.0, 9.0, 0, 9, 0),) if what == "median" else ()
+    total = Total((Sum("present"),), (), (Histogram(0, 1),)) if what == "median" else Total((Sum("distinct"),))
+    measure = Measure(grids, (), (Distinct(4, "salt"),) if what == "distinct" else ())
+    return (Scan("t0", COLUMNS), Project((part,)), Owner(0), only, measure, PerUnit(), scale, total)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["where", "median", "distinct"])
+def test_a_condition_on_computed_columns_is_not_written_out_again_at_each_level(what: str) -> None:
+    """Else each level multiplies the plan by the number of times that a text mentions what is below it: by 9 for
+    ROUND(x, 2), so that six of them have no end."""
+    session = spark_or_skip()
+    engine = Spark.from_tables(table(0), KINDS)
+    spark_or_skip()
+
+    def size(depth: int) -> int:
+        found = session.sql(engine.explain(_computed(depth, what)).sql)
+        return len(found._jdf.queryExecution().optimizedPlan().toString())
+
+    assert size(4) < 3 * size(2)
 
 
 def test_a_column_that_is_not_there_is_told_before_a_statement_is_run() -> None:

@@ -2,7 +2,8 @@
 
 Nothing of a plan reaches the text but digits: integers in decimal, doubles as the shortest decimals that read back as
 they are, texts as the hexadecimal digits of their UTF-8. So no quote, escape, sign or parameter can change a statement.
-Wide integers are DECIMAL(38,0): all of `engines/limits.py` is at most 2**126, and 2**126 < 10**38.
+Wide integers are DECIMAL(38,0): all of `engines/limits.py` is at most 2**126, and 2**126 < 10**38. A minus before one,
+and abs of a negative one, round to 34 digits, so they are used only below 10**34; all else is exact.
 """
 
 from __future__ import annotations

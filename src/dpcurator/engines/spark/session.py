@@ -41,6 +41,9 @@ SETTINGS: Final = {  # of SQL: these touch rows, or what is said of them
     # No conditions of Spark's own on what an expression computes: each writes the whole of it out once more at every
     # level below, in time exponential in the depth.
     "spark.sql.constraintPropagation.enabled": "false",
+    # Nor are conditions moved below what is computed: that writes each column out again at every level it crosses.
+    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates,"
+                                         "org.apache.spark.sql.catalyst.optimizer.PushPredicateThroughNonJoin",
     "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
     "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
     "spark.sql.optimizer.runtimeFilter.semiJoinReduction.enabled": "false",

@@ -271,13 +271,16 @@ def grid_text(grid: Grid) -> str:
 
 
 def _whole(x: str) -> str:
-    """A whole double, of at most 126 bits, as a wide integer: its size is h * 2**63 + l, where h is below 2**63, and h,
-    l and their difference are doubles, so nothing is rounded. A cast would go by the shortest digits that read as x."""
+    """A whole double, of a size of at most 2**126, as a wide integer. Below that its size is h * 2**63 + l, where h is
+    below 2**63, and h, l and their difference are doubles, so nothing is rounded. A cast would go by the shortest
+    digits that read as x."""
     two = ALL.constant(2.0**63, "float")
     high = ALL.words.floor.format(f"abs({x}) / {two}")
     low = f"CAST(abs({x}) - {high} * {two} AS BIGINT)"
-    size = f"(CAST(CAST({high} AS BIGINT) AS {WIDE}) * {integer(2**63, WIDE)} + CAST({low} AS {WIDE}))"
-    return f"CASE WHEN {x} < 0D THEN -{size} ELSE {size} END"
+    size = f"CAST(CAST({high} AS BIGINT) AS {WIDE}) * {integer(2**63, WIDE)} + CAST({low} AS {WIDE})"
+    most = ALL.constant(2.0**126, "float")
+    size = f"CASE WHEN abs({x}) < {most} THEN {size} WHEN abs({x}) = {most} THEN {integer(2**126, WIDE)} END"
+    return f"({size}) * CASE WHEN {x} < 0D THEN -1 ELSE 1 END"  # for a sign alone Spark rounds to 34 digits
 
 
 def outside_text(grid: Grid) -> str:
