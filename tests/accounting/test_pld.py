@@ -8,6 +8,7 @@ from fractions import Fraction
 import direct_sums
 import pytest
 
+import dpcurator as dp
 from dpcurator import Loss
 from dpcurator.accounting.pld import certificate, discretise, grid_choice, kronecker
 from dpcurator.accounting.pld import certified as pld
@@ -318,3 +319,28 @@ def test_a_law_that_is_not_alike_both_ways_has_a_reverse(family):
     """One direction of a family that is alike is composed; of another both are, see test_sampled_pld.py."""
     known = FAMILIES[family]
     assert (known.backward is None) == (known.reverse is None)
+
+
+NEARLY = F(1, 10**30)
+TOLD = dp.two_pmfs([1, 0], [0, 1])
+COIN = dp.two_pmfs(["2/3", "1/3"], ["1/3", "2/3"])
+
+
+@pytest.mark.parametrize("parts", [
+    [(TOLD, 2)], [(TOLD, 1), (COIN, 2)], [(dp.two_pmfs(["1/3", "2/3", 0], [0, 0, 1]), 1), (COIN, 1)],
+    [(TOLD, 1), (dp.Loss("gaussian", sigma=1).sampled(poisson="0.1"), 2)],
+    [(dp.two_pmfs([NEARLY, 1 - NEARLY], [1, 0]), 1), (COIN, 1)],
+])  # fmt: skip
+def test_losses_that_are_all_infinite_or_nearly_all(parts):
+    """Their masses are 0 in doubles, of which no window or tilt can be made."""
+    together = dp.compose(*parts)
+    for eps in (F(0), F(1, 3)):
+        found = together.bracket(epsilon=eps, seconds="0.1")
+        assert found.upper == 1
+        assert found.lower >= 1 - 2 * NEARLY
+        assert together.estimate(epsilon=eps) == 1
+    with pytest.raises(dp.Refusal, match="so small a delta"):
+        together.bracket(delta="0.01", seconds="0.1")
+    with pytest.raises(dp.Refusal, match="so small a delta"):
+        together.estimate(delta="0.01")
+    assert dp.tradeoff(together, alpha="0.05").hi <= F(1, 1000)

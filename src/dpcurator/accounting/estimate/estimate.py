@@ -61,10 +61,12 @@ def estimate(parts: Parts, *, delta: object = None, epsilon: object = None) -> f
 
 def _one_way(parts: list[tuple[Loss, int]], quantity: str, at: Fraction, total: Fraction | None) -> float:
     """Of the pairs as they are, forward. total: the sum of pure epsilons."""
-    log_finite = sum(count * math.log1p(-float(infinite_of(loss))) for loss, count in parts)
+    log_finite = sum(count * _log_of_rest(infinite_of(loss)) for loss, count in parts)
     infinite = -math.expm1(log_finite)
     if quantity == "epsilon" and infinite >= at:
         raise Refusal("No epsilon has so small a delta.", cure="Ask at a larger delta.")
+    if infinite >= 1:
+        return 1.0
     found = _finite(parts, quantity, _log(at - Fraction(infinite)) if quantity == "epsilon" else float(at), log_finite)
     if quantity == "epsilon":
         return max(found, 0.0)
@@ -82,6 +84,13 @@ def _finite(parts: list[tuple[Loss, int]], quantity: str, at: float, log_finite:
         found = None if path is None else path.log_delta(at)
         found = None if found is None else found + log_finite
     return transformed(parts, quantity, at) if found is None else found
+
+
+def _log_of_rest(chance: Fraction) -> float:
+    """ln(1 - chance)."""
+    if chance == 1:
+        return -math.inf
+    return math.log1p(-float(chance)) if 2 * chance < 1 else _log(1 - chance)
 
 
 def _log(value: Fraction) -> float:

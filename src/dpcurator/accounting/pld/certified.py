@@ -226,6 +226,8 @@ def one_way(
     infinite, top = _infinite(fewer), _top(fewer)
     if quantity == "epsilon" and infinite.lo > at:
         return Bounds(Fraction(0), None)
+    if infinite.lo >= 1:  # of one loss without finite ones, all of them
+        return Bounds(Fraction(1), Fraction(1))
     if top is not None and top <= (at if quantity == "delta" else 0):  # no finite loss is worth anything there
         most = min(infinite.hi + spare, Fraction(1))
         if quantity == "delta":

@@ -29,6 +29,7 @@ FEW = 512  # atoms of a loss that are all kept, each at its own point
 COARSE = 96  # points of a first look at a law
 _SPARE = 8.0  # a window leaves out e**-_SPARE of what the accuracy is of delta
 _FIRST = 72.0  # -ln of the chance that is left out where delta is not yet known
+_LEAST = 1e-300  # of a law nearly all of whose losses are infinite, whose masses are nothing in doubles
 _RISE = 5.0  # in ln delta, by which Chernoff's bound may be worse for a gentler tilt
 
 
@@ -38,7 +39,8 @@ class Cumulants:
     def __init__(self, laws: list[tuple[Any, Any, int]]) -> None:
         import numpy as np
 
-        kept = [(x[mass > 0], mass[mass > 0]) for x, mass, _ in laws]
+        some = [(x, mass if (mass > 0).any() else np.full(len(x), _LEAST)) for x, mass, _ in laws]
+        kept = [(x[mass > 0], mass[mass > 0]) for x, mass in some]
         self.starts = np.cumsum([0] + [len(x) for x, _ in kept[:-1]])
         self.lengths = np.array([len(x) for x, _ in kept])
         self.x = np.concatenate([x for x, _ in kept])
