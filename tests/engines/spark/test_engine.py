@@ -18,11 +18,12 @@ from dpcurator.engines.reference_relations import relation
 from dpcurator.engines.spark.engine import REHEARSAL, Spark
 from dpcurator.engines.spark.sql import statement
 from dpcurator.errors import Fault, Misconfigured, Refusal
-from dpcurator.language.rows import Compare, Compute, Constant, Field
+from dpcurator.language.rows import Among, Compare, Compute, Constant, Field
 from dpcurator.plan.core import (
     ONE,
     Chosen,
     Distinct,
+    Filter,
     Grid,
     Histogram,
     Listed,
@@ -260,3 +261,12 @@ def test_every_fold_of_a_group_is_the_reference_s() -> None:
         exact = Spark.from_tables(tables, KINDS).evaluate_all(plans)
     for fold, one in zip(folds, exact, strict=True):
         assert set(one.open_for_release()) == {(1,)}, fold
+
+
+def test_a_question_with_more_listed_values_than_spark_reads_is_refused_before_it_is_charged(monkeypatch: Any) -> None:
+    monkeypatch.setattr("dpcurator.engines.spark.sql.MOST_CASTS", 200)
+    scan, *rest = PLANS[1]
+    values = tuple(Constant(number, "integer") for number in range(201))
+    statement([(scan, Filter(Among(Field(2, "integer"), values[:9])), *rest)], str)
+    with pytest.raises(Refusal, match="values in its lists"):
+        statement([(scan, Filter(Among(Field(2, "integer"), values)), *rest)], str)

@@ -36,6 +36,9 @@ ALL: Final = Constants()
 MOST_TABLES: Final = 120  # selections of one plan: Spark reads and plans them by calls inside one another
 TOO_DEEP: Final = ("on Spark this question has too many functions inside one another; leave some out, or compute them "
                    "before the data is read")
+MOST_CASTS: Final = 60_000  # of one plan, a constant of a list being one: Spark reads them one by one into its memory
+TOO_LONG: Final = ("on Spark this question has too many values in its lists; put them in a public table, as in "
+                   "x IN (SELECT k FROM listed), or leave some out")
 SMALL_LIST: Final = 2**18  # keys: so many are sent to every executor, whose rows then stay where they are
 Steps = list[tuple[str, str]]
 
@@ -94,6 +97,7 @@ def statement(cores: Sequence[CorePlan], stored: Names) -> Statement:
     checked = tuple(check_core(core) for core in cores)
     branches = [_branch(number, parts, stored) for number, parts in enumerate(checked)]
     require(all(branch.count("SELECT ") <= MOST_TABLES for branch in branches), TOO_DEEP)
+    require(all(branch.count("CAST(") <= MOST_CASTS for branch in branches), TOO_LONG)
     return Statement("\nUNION ALL\n".join(branches), checked)
 
 
