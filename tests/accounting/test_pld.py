@@ -344,3 +344,9 @@ def test_losses_that_are_all_infinite_or_nearly_all(parts):
     with pytest.raises(dp.Refusal, match="so small a delta"):
         together.estimate(delta="0.01")
     assert dp.tradeoff(together, alpha="0.05").hi <= F(1, 1000)
+
+
+def test_a_delta_of_rows_that_are_hardly_ever_drawn_is_at_most_the_sum_of_total_variations():
+    one = dp.Loss("gaussian", sigma=1).sampled(poisson="1e-12")
+    found = dp.advantage(dp.compose((one, 2)))
+    assert one.delta(0).hi <= found.hi <= 2 * one.delta(0).hi

@@ -10,8 +10,8 @@ Proof       accounting/pld/certificate.py, for each grid; the least of upper bou
             mechanisms, and of many of one range alone, of its worst coins (bounded_range.py). No one mechanism attains
             the worst of all that may adapt, which is what the upper bound is of: so there the bracket is wider, and
             does not close with a finer grid.
-            Losses beyond grids (lattice.py) have an upper bound by the sum of their total variations, which no delta of
-            all together passes.
+            Losses beyond grids (lattice.py), and those of which a grid says little, have an upper bound by the sum of
+            their total variations, which no delta of all together passes.
             Where losses are not symmetric, each way is composed by itself, from the first loss to the last, and
             the worse of the two is taken then. For one of them to be the worse, the other only has to be as good.
 Checked     tests/accounting/test_pld.py.
@@ -144,7 +144,9 @@ def certified(
         least = _least(real, quantity, at, accuracy, seconds / 2, progress)
         most = _both_ways(fewer, spare, quantity, at, accuracy, seconds / 2, progress)
         found = Bounds(max(least.lower, _of_coins(fewer, quantity, at)), most.upper, most.step, most.stopped)
-    return found if found.width() < _WIDE else _each_alone(real, quantity, at, found)
+    if found.width() < _WIDE:
+        return found
+    return _each_alone(real, quantity, at, _by_variation(fewer, spare, quantity, at).and_also(found))
 
 
 def _least(
