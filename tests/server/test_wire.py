@@ -317,6 +317,31 @@ def test_a_setting_that_cannot_be_read_is_refused_when_it_is_set(name: str, valu
     assert set(session.settings.own) == {name}
 
 
+@pytest.mark.parametrize("sql", ["DISCARD ALL", "discard all;", "RESET ALL"])
+def test_a_price_does_not_pass_to_whoever_has_a_connection_of_a_pool_next(sql: str) -> None:
+    """A pool resets a connection before it is handed on; what came with the connection stays, as in PostgreSQL."""
+    session = Session("ana", True, curator=lambda: pytest.fail("asked"), introspection=lambda: pytest.fail("asked"))
+    session.settings.begin({"user": "ana", "options": "-c dp.confidence=0.9"})
+    for one in ("SET dp.epsilon = 50", "SET dp.fresh = on", "SET search_path = x"):
+        session.statement(one).run()
+    session.statement("DISCARD PLANS").run()
+    assert set(session.settings.own) == {"confidence", "epsilon", "fresh"}
+    session.statement(sql).run()
+    assert (session.settings.own, session.settings.told) == ({"confidence": "0.9"}, {})
+    with pytest.raises(Refusal, match="no price is set"):
+        session.settings.asked(COUNT)
+
+
+def test_a_setting_for_one_transaction_is_refused_since_it_would_stay() -> None:
+    session = Session("ana", True, curator=lambda: pytest.fail("asked"), introspection=lambda: pytest.fail("asked"))
+    session.statement("SET LOCAL statement_timeout = 0").run()
+    with pytest.raises(Refusal, match="transaction") as refused:
+        session.statement("SET LOCAL dp.spend = '5%'").run()
+    assert not session.settings.own
+    session.statement(str(refused.value.cure)).run()
+    assert session.settings.own == {"spend": "5%"}
+
+
 @pytest.mark.parametrize("sql", ["SELECT version()", "SELECT pg_catalog.version()", "SELECT VERSION() AS version"])
 def test_the_version_is_told_however_a_tool_asks_for_it(sql: str, served: Listening) -> None:
     with served.connect() as link, link.cursor() as cursor:

@@ -61,7 +61,8 @@ _SHOWN: Final = {
     "version": LONG_VERSION,
 }
 _SET: Final = re.compile(
-    SKIPPED + r"SET\s++(?:SESSION\s++|LOCAL\s++)?(?P<name>[\w.]++)\s*+(?:=|TO\s)\s*+(?P<value>.*\S)\s*+", re.S | re.I
+    SKIPPED + r"SET\s++(?:SESSION\s++|(?P<local>LOCAL)\s++)?(?P<name>[\w.]++)\s*+(?:=|TO\s)\s*+(?P<value>.*\S)\s*+",
+    re.S | re.I,
 )
 ONE_NAME: Final = re.compile(
     SKIPPED + r"(?:SHOW|RESET)\s++(?P<name>[\w.]++(?: ++[\w.]++)*+)\s*+", re.S | re.I
@@ -71,10 +72,12 @@ _OWN_PRICE: Final = re.compile(r"DIFFERENTIAL_PRIVACY\s+OPTIONS\s*\([^)]*\bepsil
 
 @dataclass
 class Settings:
-    """own: those of dp.*, by their name without it. told: all others that were set."""
+    """own: those of dp.*, by their name without it. told: all others that were set. first: those of own that came with
+    the connection."""
 
     own: dict[str, str] = field(default_factory=dict)
     told: dict[str, str] = field(default_factory=dict)
+    first: dict[str, str] = field(default_factory=dict)
 
     def begin(self, parameters: Mapping[str, str]) -> None:
         """Takes the settings that come with the connection. Raises Refusal."""
@@ -85,6 +88,7 @@ class Settings:
                     self.set(key, said)
             elif name not in ("user", "database", "replication") and not name.startswith("_pq_."):
                 self.set(name, value)
+        self.first = dict(self.own)
 
     def set(self, name: str, value: str) -> None:
         """Raises Refusal for a setting of ours that there is not, or that has no such value, and for letters that are
@@ -123,19 +127,24 @@ class Settings:
         """Takes a SET statement. Raises Refusal."""
         found = _SET.fullmatch(sql)
         if found is not None:
-            value = found["value"]
+            name, value = found["name"], found["value"]
+            if found["local"] and name.lower().startswith("dp."):
+                raise Refusal("LOCAL would end with the transaction, and a setting of dp lasts as the connection does.",
+                              cure=f"SET {name[:60]} = {value[:1000]}")
             quoted = len(value) > 1 and value[0] == value[-1] == "'"
-            self.set(found["name"], value[1:-1].replace("''", "'") if quoted else value)
+            self.set(name, value[1:-1].replace("''", "'") if quoted else value)
         elif re.search(r"\bdp\.", sql):
             raise Refusal("this setting cannot be read.", cure="Write it as in SET dp.epsilon = 0.1")
         # SET TRANSACTION, SET TIME ZONE and the like change nothing here
 
     def reset_by(self, sql: str) -> None:
-        """Takes a RESET statement."""
+        """Takes a RESET statement: of all, to what came with the connection."""
         found = ONE_NAME.fullmatch(sql)
         name = found["name"].lower() if found else "all"
+        if name == "all":
+            self.own, self.told = dict(self.first), {}
         for settings in (self.own, self.told):
-            settings.clear() if name == "all" else settings.pop(name.removeprefix("dp."), None)
+            settings.pop(name.removeprefix("dp."), None)
 
     def shown(self, name: str) -> str:
         """What SHOW says. Raises Refusal."""

@@ -108,6 +108,8 @@ class Session:
             return Statement(sql, None, lambda: self._transaction(word), ends=_IN_TRANSACTION[word] == b"I")
         if word == "ROLLBACK":
             return Statement(sql, None, lambda: Done("ROLLBACK", transaction=b"T"), ends=True)
+        if word == "DISCARD" and re.search(r"\bALL\b", sql, re.I):  # a pool hands the connection on
+            return Statement(sql, None, lambda: self._said(_NO_OPS[word], self.settings.reset_by, "RESET ALL"))
         if word in _NO_OPS:
             return Statement(sql, None, lambda: Done(_NO_OPS[word]))
         if word == "SET":
