@@ -148,7 +148,7 @@ def test_totals_come_with_an_answer_and_cost_nothing(served: Served) -> None:
     for wrong, words in (({"totals": [{"by": ["age"]}]}, "age"), ({"totals": [{}]}, "totals.0.by"),
                          ({"stored": True, "sql": "SELECT COUNT(*) AS n FROM visits WHERE age > 77", "totals": None},
                           "not stored"),
-                         ({"stored": True, "fresh": True}, "not stored yet")):
+                         ({"stored": True, "fresh": True}, "Leave out one of them")):
         refused = served.ask("ana", **body | {"epsilon": "0.056"} | wrong)
         assert (refused.status_code, words in refused.text) == (400, True), refused.text
     assert served.client("ana").get("/v1/budget").json()["mine"]["spent"] == before
