@@ -77,7 +77,7 @@ def test_a_wrong_cap_is_found(monkeypatch):
 @pytest.mark.parametrize("mistake", ["NaN is a value", "rows without a unit kept", "max_groups ignored"])
 def test_a_mistake_of_the_engine_is_found(mistake, monkeypatch):
     monkeypatch.setattr(engine, "statement", lambda core: mistaken(mistake, core))
-    found = audited("listed")
+    found = audited("listed", times=20)
     assert found.verdict == FOUND
     assert found.witness is not None
     assert found.witness.mismatches[0].kind in ("engines", "error")

@@ -36,8 +36,8 @@ def sampled(one: Loss) -> Iterator[Loss]:
 
 ON_ALL_ROWS = [*WITH_A_LAW, *OWN, VECTOR, *BY_ORDER, *MIXED]
 CUT = loss("cut_batch", epsilon=0, delta="1e-9")
-PASS = loss("allocated_pass", loss0="-1/2", loss1="1/2", mass0="7/20", mass1="13/20", back_loss0="-1/2",
-            back_loss1="1/2", back_mass0="7/20", back_mass1="13/20", mu_squared="1/10")  # fmt: skip
+PASS = loss("allocated_pass", loss0="-1/2", loss1="1/2", mass0="0.373824", mass1="0.616176", back_loss0="-1/2",
+            back_loss1="1/2", back_mass0="0.373824", back_mass1="0.616176", mu_squared="1/10")  # else infinite
 EVERY = [CUT, PASS, *ON_ALL_ROWS, *(made for one in (*WITH_A_LAW, *OWN, *MIXED) for made in sampled(one))]
 
 
