@@ -194,6 +194,7 @@ def test_a_table_of_sparks_is_read_by_type(tmp_path: Path) -> None:
 def test_a_database_is_read_through_its_jdbc_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Derby's driver comes with Spark."""
     spark = spark_or_skip()
+    spark.sparkContext._jvm.java.lang.System.setProperty("derby.stream.error.file", str(tmp_path / "derby.log"))
     address = f"jdbc:derby:{tmp_path / 'derby'};create=true"
     spark.sql("SELECT 1 AS who, 'a' AS word UNION ALL SELECT 2, NULL").write.jdbc(address, "APP.VISITS")
     fields = ('unit = "who"\nmax_total = 5\ncolumns = { who = "integer", word = "text" }\n'

@@ -12,8 +12,9 @@ chosen by a digest of each test's name. `.ci/run` takes another part with each c
 
 What is taken in part: laws over a grid of parameters (its ends and some between), tables of meanings that random
 questions try on both engines too, and what takes long. Whole are tables in which each case is a fact of its own that
-nothing else tries: what is refused, which change of a receipt or of a ledger is found, what a connection cannot reach,
-and controls, which have to fail.
+nothing else tries: what is refused, which change of a receipt or of a ledger is found, what a connection cannot reach.
+Controls, which have to fail, are whole too, but for those that take a large part of a second: they are slow, since
+what they say of a law does not change with the code that it tries.
 
 `REGISTRY` are the tests that fail when something is added and not registered everywhere; `--quick` leaves out `LONG`,
 which stand in `long.txt`, and takes two cases of each test.
