@@ -14,6 +14,7 @@ import pytest
 from losses import meet
 
 import dpcurator as dp
+from dpcurator.numbers import exp_neg
 from dpcurator.privacy.families import finite, profile
 
 COIN = dp.two_pmfs(["3/4", "1/4"], ["1/4", "3/4"])
@@ -308,3 +309,11 @@ def test_the_largest_losses_of_both_ways_are_not_added_up() -> None:
     found = dp.compose(one, other).bracket(delta=0)
     assert largest - 1e-12 < found.lower < largest + 1e-12 < found.upper
     assert dp.compose((one, 2)).bracket(delta=0).lower > 2 * math.log(50) - 1e-12
+
+
+def test_masses_of_the_other_direction_are_rounded_down() -> None:
+    """So that what is left of them, which is infinite, is no less."""
+    less = exp_neg(F(1))
+    loss = dp.loss_distribution([-1, 1], ["0.2", "0.7"], rounding="pessimistic", backward="exchanged")
+    assert loss["back_mass0"] <= F("0.7") * less.lo
+    assert loss["back_mass1"] * less.hi <= F("0.2")
