@@ -4,9 +4,10 @@
 
 Ten rows a unit, in at most three of a hundred keys; whole-number units, as in `group_by.py`. Each size is refreshed
 from two Parquet files into a dataset, and each question is a statement over it, beside plain Spark SQL's GROUP BY of
-unit and key over the same dataset: the least of several runs in turns, by the clock and in processor seconds of the
-driver. Shuffles are counted in the plan that ran, and their bytes by Spark itself. Nothing here is for speed on one
-machine: what is shown is that both grow linearly, and how many shuffles a question has (docs/scale.md).
+unit and key over the same dataset: after each has run once, the least of several runs in turns, by the clock and in
+processor seconds of the driver, and of the ratios of a turn the least. Shuffles are counted in the plan that ran, and
+their bytes by Spark itself. The integers are compared with those of DuckDB over the same files. Nothing here is for
+speed on one machine: what is shown is that both grow linearly, and how many shuffles a question has (docs/scale.md).
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from typing import Any
 
 import duckdb
 
+from dpcurator.catalog.declaration import Declaration
 from dpcurator.catalog.load import load
 from dpcurator.curator.opening import refresh_all, settings_of
+from dpcurator.engines.duckdb.engine import DuckDB
 from dpcurator.engines.spark.engine import Spark
 from dpcurator.engines.spark.session import spark_session
 from dpcurator.plan.core import (
@@ -97,12 +100,7 @@ def main(sizes: list[int]) -> None:
             for n in range(2):
                 rows = ROWS.format(units=max(1, size // 10), first=n * size // 2, last=(n + 1) * size // 2)
                 duckdb.sql(f"COPY ({rows}) TO '{folder / f'rows-{n}.parquet'}' (FORMAT parquet)")
-            declaration = load({
-                "curator": {"protects": "people", "threads": 2, "memory": 3000, "engine": "spark",
-                            "spark": {"master": "local[2]", "partitions": 8}},
-                "ledger": {"epsilon": 1},
-                "tables": {"t": {"file": "rows-*.parquet", "unit": "unit", "max_total": 10, "columns": COLUMNS}},
-            }, directory=folder)
+            declaration = declared(folder, engine="spark", spark={"master": "local[2]", "partitions": 8})
             settings = settings_of(declaration)
             session: Any = spark_session(settings.master, settings=settings)
             clock, cpu, moved = measured(session, lambda given=declaration: refresh_all(given))  # type: ignore[misc]
@@ -110,7 +108,27 @@ def main(sizes: list[int]) -> None:
             held = sum(path.stat().st_size for path in dataset.rglob("*.parquet"))
             print(f"{size:>11,} rows, load {os.getloadavg()[0]:.1f}; refresh {clock:.1f} s ({cpu:.1f} of the driver's "
                   f"CPU), {moved / size:.1f} bytes a row shuffled, {held / size:.1f} a row stored", flush=True)
-            told(session, Spark(dataset, settings=settings), size)
+            engine = Spark(dataset, settings=settings)
+            told(session, engine, size)
+            print(f"{'':12}{same(engine, folder)} of {len(QUESTIONS)} questions have DuckDB's integers", flush=True)
+
+
+def declared(folder: Path, state: str = ".", **engine: object) -> Declaration:
+    (folder / state).mkdir(exist_ok=True)
+    return load({
+        "curator": {"protects": "people", "threads": 2, "memory": 3000, **engine},
+        "ledger": {"epsilon": 1},
+        "tables": {"t": {"file": str(folder / "rows-*.parquet"), "unit": "unit", "max_total": 10, "columns": COLUMNS}},
+    }, directory=folder / state)
+
+
+def same(engine: Spark, folder: Path) -> int:
+    """How many of the questions have the same integers on DuckDB."""
+    declaration = declared(folder, "duckdb")
+    refresh_all(declaration)
+    beside = DuckDB(open_snapshot(declaration).path, settings=settings_of(declaration))
+    return sum(engine.evaluate(core).open_for_release() == beside.evaluate(core).open_for_release()
+               for core in QUESTIONS.values())
 
 
 def told(session: Any, engine: Spark, size: int) -> None:
@@ -121,17 +139,15 @@ def told(session: Any, engine: Spark, size: int) -> None:
         "plain GROUP BY unit, key": (plain, lambda: session.sql(plain).collect())}
     for named, core in QUESTIONS.items():
         works[named] = (engine.explain(core).sql, lambda core=core: engine.evaluate(core))  # type: ignore[misc]
-    least = dict.fromkeys(works, (float("inf"), float("inf"), 0))
-    for _ in range(RUNS):
-        for named, (_, work) in works.items():
-            found = measured(session, work)
-            least[named] = (min(least[named][0], found[0]), min(least[named][1], found[1]), found[2])
-    base = least["plain GROUP BY unit, key"]
+    for _, work in works.values():
+        work()
+    turns = [{named: measured(session, work) for named, (_, work) in works.items()} for _ in range(RUNS)]
     for named, (sql, _) in works.items():
-        clock, cpu, moved = least[named]
-        print(f"{'':12}{named:<27}{clock:8.2f} s ({cpu:.2f} of CPU), ratio {clock / base[0]:.2f} "
-              f"(CPU {cpu / base[1]:.2f}), {exchanges(session, sql)} shuffles, {moved / size:.2f} bytes a row",
-              flush=True)
+        clock, cpu = (min(turn[named][which] for turn in turns) for which in (0, 1))
+        ratio, of_cpu = (min(turn[named][which] / turn["plain GROUP BY unit, key"][which] for turn in turns)
+                         for which in (0, 1))
+        print(f"{'':12}{named:<27}{clock:8.2f} s ({cpu:.2f} of CPU), ratio {ratio:.2f} (CPU {of_cpu:.2f}), "
+              f"{exchanges(session, sql)} shuffles, {turns[-1][named][2] / size:.2f} bytes a row", flush=True)
 
 
 if __name__ == "__main__":

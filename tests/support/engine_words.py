@@ -1,17 +1,20 @@
 """What an engine itself said of an error: for those who write its SQL, since a Fault tells nothing by design.
 
-Only a test can hear it: this wraps the cursors of the engine's class while the test runs, and prints each error with
-its statement to stderr, which pytest shows of a test that fails. The product has no way to show them.
+Only a test can hear it: this wraps the cursors of DuckDB's class and the session of Spark's while the test runs,
+and prints each error with its statement to stderr, which pytest shows of a test that fails. The product has no way to
+show them.
 """
 
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dpcurator.engines.duckdb.engine import DuckDB
+from dpcurator.engines.spark.engine import Spark
 
 
 class Telling:
@@ -42,3 +45,11 @@ def hear(monkeypatch: pytest.MonkeyPatch) -> None:
     """From here to the end of a test."""
     plain = DuckDB._cursor
     monkeypatch.setattr(DuckDB, "_cursor", lambda engine: Telling(plain(engine)))
+    opened = Spark._opened
+
+    def telling(engine: Spark) -> Any:
+        session = opened(engine)
+        return SimpleNamespace(sql=lambda sql: SimpleNamespace(
+            collect=lambda: _told(lambda: session.sql(sql).collect(), sql)))
+
+    monkeypatch.setattr(Spark, "_opened", telling)
