@@ -31,6 +31,7 @@ from dpcurator.plan.core import (
 
 ALL = (Sum("rows"), Sum("units"), Sum("present"), Sum("values"))
 GROUPS = tuple((f"g{i}",) for i in range(7))
+KINDS = {"t0": {"c0": "integer", "c1": "text"}}
 # user, group, value: the data of the cases CON-01 and COM-16
 USERS = [1] * 10 + [2, 2, 3, 4, 5, 5]
 PLACES = [f"g{i}" for i in (0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 0, 2, 0, 0)]
@@ -55,7 +56,8 @@ def table(units: list[Any], places: list[Any], values: list[Any]) -> dict[str, d
 
 
 def evaluate(engine: Any, tables: Any, core: CorePlan) -> tuple[tuple[int, ...], ...]:
-    found: tuple[tuple[int, ...], ...] = engine.from_tables(tables).evaluate(core).open_for_release()
+    """The sums. What a column holds is declared, since of a table without rows it cannot be guessed."""
+    found: tuple[tuple[int, ...], ...] = engine.from_tables(tables, KINDS).evaluate(core).open_for_release()
     return found
 
 
