@@ -18,7 +18,6 @@ from question_worlds import Asked, Made, asked, made
 from spark_session import PLAIN, settings, spark_or_skip
 
 from dpcurator.engines.reference import Reference
-from dpcurator.engines.spark.caps import Caps
 from dpcurator.engines.spark.engine import Spark
 from dpcurator.engines.spark.sql import statement
 from dpcurator.errors import Refusal
@@ -102,14 +101,3 @@ def test_no_neighbour_moves_what_spark_reads_further_than_is_claimed(part: int, 
     triples = sum(len(question.made.pairs) for question in questions)
     print(f"part {part}: {triples} triples")
     record_property("triples", triples)
-
-
-@pytest.mark.slow
-def test_caps_that_are_not_held_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A control: a unit's rows beyond its groups and its total count in full."""
-    spark_or_skip()
-    monkeypatch.setattr(Caps, "bind", property(lambda _: False))
-    monkeypatch.setattr(Caps, "factor", lambda _: "")
-    questions = drawn(0)
-    with settings(**PLAIN):
-        assert broken(questions, evaluated(questions))

@@ -596,6 +596,7 @@ POWER: Final[dict[str, tuple[int, int]]] = {  # examples in an ordinary run, and
     "curator/test_sets.py::test_at_a_huge_price_they_are_what_plain_sql_says": (3, ALL),
     "curator/test_readings.py::test_any_sequence_of_questions_is_charged_for_new_readings_alone": (1, 25),
     "engines/test_conformance.py::test_every_engine_gives_the_integers_of_the_reference": (3, 250),  # in each of forty
+    "engines/test_functions.py::test_a_function_gives_python_s_value_beside_this_process_too": (1, 2),
     "engines/test_functions.py::test_a_function_gives_python_s_value_in_every_row": (1, 20),
     "attacks/test_adversary_surface.py::test_b6_every_small_output_is_one_that_can_be_computed": (150, ALL),
     "attacks/test_batch_as_one.py::test_row_22_amounts_chosen_in_the_light_of_answers_are_summed_as_points": (5, 20),

