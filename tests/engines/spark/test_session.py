@@ -66,6 +66,8 @@ def test_every_setting_that_touches_rows_is_written_down_again_for_each_engine(
     assert {name: spark.conf.get(name) for name in SETTINGS} == SETTINGS
     assert spark.conf.get("spark.sql.shuffle.partitions") == "3"
     assert spark.sparkContext.getConf().get("spark.log.level") == "OFF"
+    # else a question ends where the keys that nobody listed pass 1 GB
+    assert spark.sparkContext.getConf().get("spark.driver.maxResultSize") == "0"
     with pytest.raises(Exception, match="SECRET"):
         spark.sql("SELECT CAST(c AS INT) FROM VALUES ('SECRET') AS t(c)").collect()
     assert capfd.readouterr() == ("", "")

@@ -169,6 +169,7 @@ def _driver(master: str, settings: Settings) -> dict[str, str]:
         "spark.master": master,
         "spark.app.name": "dpcurator",
         "spark.driver.memory": f"{settings.memory // MIB:d}m",
+        "spark.driver.maxResultSize": "0",  # no limit of Spark's own, 1 GB, on how many keys the data has
         "spark.local.dir": place,
         "spark.sql.warehouse.dir": os.path.join(place, "warehouse"),
         "spark.ui.enabled": "false",
