@@ -107,6 +107,7 @@ def test_a_master_that_is_away_is_told_and_nothing_is_charged(
         curator.ask(QUESTIONS[0], spend="1%")
     assert "secret" not in str(found.value)
     assert found.value.cure
+    assert not any(entry.event.NAME == "charged" for entry in curator.log())
     monkeypatch.delenv("SPARK_AT")
     before = curator_of(declaration)
     assert before.ask(QUESTIONS[0], spend="1%").rows
